@@ -1,0 +1,157 @@
+//! What the supervisor asks of the jail: the file system, the identity, the ceilings. No policy: by the time a
+//! `Spec` exists, everything has been decided.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Everything needed to build one cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Host name inside.
+    pub hostname: String,
+    /// Who the tool is on the host.
+    pub identity: Identity,
+    /// The new root's contents, in order: a later entry lies over an earlier one.
+    /// `/proc`, `/dev` and `/sys` are the jail's own business and must not be named here (`/dev/shm` excepted).
+    pub root: Vec<Entry>,
+    /// Cgroup folders (absolute host paths) the jail enters before it makes its namespaces.
+    pub cgroups: Cgroups,
+    /// The ceilings every process gets.
+    pub rlimits: Rlimits,
+    /// A memory watch, where no cgroup holds the ceiling.
+    pub watch: Option<MemoryWatch>,
+}
+
+/// Host identity of the tool. Inside it is always 65534:65534 (`nobody`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Identity {
+    /// Started by root: this host uid and gid, never 0, no groups.
+    Reserved {
+        /// Host uid and gid.
+        id: u32,
+    },
+    /// Started by a user: that user. `subgid` is a gid of the user's `/etc/subgid` range, to be mapped with
+    /// `newgidmap` so that supplementary groups can be dropped; without it the kernel keeps them.
+    Caller {
+        /// First id of the caller's subordinate gid range, where `newgidmap` may map it.
+        subgid: Option<u32>,
+    },
+}
+
+/// One thing in the cell's root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Entry {
+    /// An empty folder (mode 0755), with its parents.
+    Dir {
+        /// Path inside.
+        path: PathBuf,
+    },
+    /// A symbolic link, parents made.
+    Symlink {
+        /// Path inside.
+        path: PathBuf,
+        /// What it points to.
+        target: PathBuf,
+    },
+    /// A small read-only file (mode 0644), parents made.
+    File {
+        /// Path inside.
+        path: PathBuf,
+        /// Its contents.
+        contents: String,
+    },
+    /// A host file or folder with everything mounted below it; nosuid and nodev always.
+    Bind {
+        /// Host path; symbolic links in it are followed by the host's rules before anything is confined.
+        source: PathBuf,
+        /// Path inside; parents and the mount point are made, never through a symbolic link.
+        path: PathBuf,
+        /// Whether it may be written.
+        write: bool,
+        /// Map the owner of `source` to the tool (an id-mapped mount), where started by root.
+        map_owner: bool,
+        /// Paths relative to `path` that are mounted over themselves read-only; each existed when looked at.
+        guarded: Vec<PathBuf>,
+    },
+    /// A writable tmpfs (nosuid, nodev), mode 0700 owned by the tool unless `sticky`.
+    Tmpfs {
+        /// Path inside.
+        path: PathBuf,
+        /// Ceiling in bytes.
+        size: u64,
+        /// Ceiling of files (`nr_inodes`).
+        files: u64,
+        /// Mode 1777 instead.
+        sticky: bool,
+    },
+}
+
+/// Where the cell is accounted. Empty where there is no cgroup of ours.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cgroups {
+    /// Groups that PID 1 enters (each a folder with `cgroup.procs`).
+    pub init: Vec<PathBuf>,
+    /// Groups that every started process enters instead of the `init` group of the same hierarchy.
+    pub tool: Vec<PathBuf>,
+    /// What `/sys/fs/cgroup` shows inside.
+    pub view: CgroupView,
+}
+
+/// What of the cgroup file system a runtime inside can read, to size its heap by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum CgroupView {
+    /// Files stating the limits, written by us: no cgroup of ours exists.
+    #[default]
+    Stated,
+    /// The cell's own unified hierarchy, read-only.
+    Unified,
+    /// The cell's own v1 hierarchies, read-only, by controller list (`memory`, `cpu,cpuacct`, `pids`).
+    Legacy {
+        /// The mount option of each hierarchy.
+        controllers: Vec<String>,
+    },
+}
+
+/// Ceilings of every process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rlimits {
+    /// `RLIMIT_NOFILE`.
+    pub open_files: u64,
+    /// `RLIMIT_FSIZE`, bytes.
+    pub file_size: u64,
+    /// `RLIMIT_NPROC`, counted per user namespace on kernels ≥ 5.14. Set in every case, as a belt.
+    pub processes: u64,
+    /// The memory ceiling in bytes, for the stated cgroup files.
+    pub memory: u64,
+    /// The CPU ceiling in thousandths of a core, for the stated cgroup files.
+    pub cpu_milli: u32,
+}
+
+/// PID 1 adds up anonymous memory, shared mappings, memfds and tmpfs, and ends the cell above `bytes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryWatch {
+    /// Ceiling in bytes.
+    pub bytes: u64,
+    /// How often to look, in milliseconds.
+    pub interval_ms: u32,
+}
+
+/// A process to start inside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Process {
+    /// Program and arguments; the program is looked up on the `PATH` of `env` inside the cell.
+    pub argv: Vec<String>,
+    /// The whole environment, `NAME=value`.
+    pub env: Vec<String>,
+    /// Working folder inside.
+    pub cwd: PathBuf,
+}

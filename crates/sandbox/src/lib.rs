@@ -1,0 +1,1 @@
+//! Builds the walls around one process tree.

@@ -1,0 +1,218 @@
+//! The client of one supervisor, over one connection.
+
+use std::{io, os::fd::AsRawFd, path::Path};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::Incoming,
+    client::conn::http1::{self, SendRequest},
+    header,
+};
+use hyper_util::rt::TokioIo;
+use serde::{Serialize, de::DeserializeOwned};
+use tokio::net::UnixStream;
+
+use crate::{
+    SOCKET,
+    error::ErrorBody,
+    event::Event,
+    frame::PROTOCOL,
+    info::{CellInfo, ProcessInfo},
+    order::{EndOrder, LogOrder, SignalOrder, Started, StderrMode},
+    spec::{CellSpec, ProcessSpec},
+};
+
+/// One connection to a supervisor. Requests go one after the other; closing it (by dropping) may end the cell,
+/// see [`crate::spec::Lease`].
+#[derive(Debug)]
+pub struct Client {
+    sender: SendRequest<Full<Bytes>>,
+}
+
+/// An attach after its upgrade: frames of [`crate::frame`] in both directions.
+#[derive(Debug)]
+pub struct Attached {
+    /// The connection.
+    pub stream: UnixStream,
+    /// Bytes that came together with the answer and belong before everything read from `stream`.
+    pub early: Bytes,
+}
+
+/// A request that was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The supervisor refused; its body says why.
+    #[error("{0}")]
+    Refused(ErrorBody),
+    /// The supervisor cannot be reached.
+    #[error("cannot connect to the supervisor")]
+    Connect(#[source] io::Error),
+    /// The supervisor went away before it answered.
+    #[error("the supervisor went away")]
+    Gone(#[source] hyper::Error),
+    /// The answer is not one of this API.
+    #[error("the supervisor gave an answer that is not of this API ({status}): {body}")]
+    Answer {
+        /// HTTP status.
+        status: u16,
+        /// The beginning of the body.
+        body: String,
+    },
+}
+
+impl Client {
+    /// Connects to the supervisor of the cell whose folder this is.
+    ///
+    /// The socket is reached through the folder's fd, so that the length of its path does not matter
+    /// (`sun_path` holds 108 bytes, unix(7)).
+    pub async fn connect(cell: &Path) -> Result<Self, ClientError> {
+        let dir = std::fs::File::open(cell).map_err(ClientError::Connect)?;
+        let path = format!("/proc/self/fd/{}/{SOCKET}", dir.as_raw_fd());
+        let stream = UnixStream::connect(path).await.map_err(ClientError::Connect)?;
+        Self::over(stream).await
+    }
+
+    /// Speaks over a connection that exists. Must be called within a tokio runtime.
+    pub async fn over(stream: UnixStream) -> Result<Self, ClientError> {
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(ClientError::Gone)?;
+        // A connection error reaches the pending request, which is where it can be told.
+        tokio::spawn(async move { connection.with_upgrades().await.ok() });
+        Ok(Self { sender })
+    }
+
+    /// Describes the cell.
+    pub async fn create(&mut self, spec: &CellSpec) -> Result<CellInfo, ClientError> {
+        self.ask(Method::PUT, "/v1/cell", Some(spec)).await
+    }
+
+    /// Builds the cell and starts its main process.
+    pub async fn start(&mut self) -> Result<CellInfo, ClientError> {
+        self.ask(Method::POST, "/v1/cell/start", NOTHING).await
+    }
+
+    /// What the supervisor knows of the cell.
+    pub async fn info(&mut self) -> Result<CellInfo, ClientError> {
+        self.ask(Method::GET, "/v1/cell", NOTHING).await
+    }
+
+    /// Starts another process.
+    pub async fn exec(&mut self, process: &ProcessSpec) -> Result<Started, ClientError> {
+        self.ask(Method::POST, "/v1/processes", Some(process)).await
+    }
+
+    /// All processes that were started.
+    pub async fn processes(&mut self) -> Result<Vec<ProcessInfo>, ClientError> {
+        self.ask(Method::GET, "/v1/processes", NOTHING).await
+    }
+
+    /// Sends a signal to a process's group.
+    pub async fn signal(&mut self, id: u32, signal: i32) -> Result<ProcessInfo, ClientError> {
+        self.ask(Method::POST, &format!("/v1/processes/{id}/signal"), Some(&SignalOrder { signal })).await
+    }
+
+    /// Stops all processes.
+    pub async fn freeze(&mut self) -> Result<CellInfo, ClientError> {
+        self.ask(Method::POST, "/v1/cell/freeze", NOTHING).await
+    }
+
+    /// Continues them.
+    pub async fn thaw(&mut self) -> Result<CellInfo, ClientError> {
+        self.ask(Method::POST, "/v1/cell/thaw", NOTHING).await
+    }
+
+    /// Adds lines to the cell's log.
+    pub async fn log(&mut self, lines: &LogOrder) -> Result<CellInfo, ClientError> {
+        self.ask(Method::POST, "/v1/cell/log", Some(lines)).await
+    }
+
+    /// Ends the cell in an orderly way; answered when nothing of it runs.
+    pub async fn end(&mut self, order: EndOrder) -> Result<CellInfo, ClientError> {
+        self.ask(Method::DELETE, "/v1/cell", Some(&order)).await
+    }
+
+    /// The events that are still known.
+    pub async fn events(&mut self) -> Result<Vec<Event>, ClientError> {
+        let response = self.send(Method::GET, "/v1/cell/events", NOTHING).await?;
+        let status = response.status();
+        let body = read(response).await?;
+        body.split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).map_err(|_| answer(status, line)))
+            .collect()
+    }
+
+    /// Turns this connection into the stdio of process `id`.
+    pub async fn attach(mut self, id: u32, stderr: StderrMode) -> Result<Attached, ClientError> {
+        let path = format!("/v1/processes/{id}/attach?stderr={}", stderr.as_str());
+        let request = Request::post(path)
+            .header(header::HOST, "cell")
+            .header(header::CONNECTION, "upgrade")
+            .header(header::UPGRADE, PROTOCOL)
+            .body(Full::default())
+            .map_err(|error| ClientError::Answer { status: 0, body: error.to_string() })?;
+        let response = self.sender.send_request(request).await.map_err(ClientError::Gone)?;
+        let status = response.status();
+        if status != StatusCode::SWITCHING_PROTOCOLS {
+            return Err(refusal(status, &read(response).await?));
+        }
+        let upgraded = hyper::upgrade::on(response).await.map_err(ClientError::Gone)?;
+        match upgraded.downcast::<TokioIo<UnixStream>>() {
+            Ok(parts) => Ok(Attached { stream: parts.io.into_inner(), early: parts.read_buf }),
+            Err(_) => Err(ClientError::Answer { status: status.as_u16(), body: String::new() }),
+        }
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&impl Serialize>,
+    ) -> Result<T, ClientError> {
+        let response = self.send(method, path, body).await?;
+        let status = response.status();
+        let body = read(response).await?;
+        serde_json::from_slice(&body).map_err(|_| answer(status, &body))
+    }
+
+    /// The answer, where it is a success.
+    async fn send(
+        &mut self,
+        method: Method,
+        path: &str,
+        body: Option<&impl Serialize>,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let unsendable =
+            |error: &dyn std::fmt::Display| ClientError::Answer { status: 0, body: error.to_string() };
+        let bytes = match body {
+            Some(value) => Bytes::from(serde_json::to_vec(value).map_err(|error| unsendable(&error))?),
+            None => Bytes::new(),
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, "cell")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(bytes))
+            .map_err(|error| unsendable(&error))?;
+        let response = self.sender.send_request(request).await.map_err(ClientError::Gone)?;
+        let status = response.status();
+        if status.is_success() { Ok(response) } else { Err(refusal(status, &read(response).await?)) }
+    }
+}
+
+const NOTHING: Option<&()> = None;
+
+async fn read(response: Response<Incoming>) -> Result<Bytes, ClientError> {
+    Ok(response.into_body().collect().await.map_err(ClientError::Gone)?.to_bytes())
+}
+
+fn refusal(status: StatusCode, body: &[u8]) -> ClientError {
+    serde_json::from_slice(body).map_or_else(|_| answer(status, body), ClientError::Refused)
+}
+
+fn answer(status: StatusCode, body: &[u8]) -> ClientError {
+    let text = String::from_utf8_lossy(body);
+    ClientError::Answer { status: status.as_u16(), body: text.chars().take(200).collect() }
+}

@@ -1,9 +1,14 @@
 //! What the supervisor asks of the jail: the file system, the identity, the ceilings. No policy: by the time a
 //! `Spec` exists, everything has been decided.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::{
+    failure::refuse,
+    message::{Failure, Stage},
+};
 
 /// Everything needed to build one cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +81,8 @@ pub enum Entry {
         map_owner: bool,
         /// Paths relative to `path` that are mounted over themselves read-only; each existed when looked at.
         guarded: Vec<PathBuf>,
+        /// Paths relative to `path` that are covered by an empty read-only file or folder; each existed when looked at.
+        masked: Vec<PathBuf>,
     },
     /// A writable tmpfs (nosuid, nodev), mode 0700 owned by the tool unless `sticky`.
     Tmpfs {
@@ -154,4 +161,66 @@ pub struct Process {
     pub env: Vec<String>,
     /// Working folder inside.
     pub cwd: PathBuf,
+}
+
+impl Spec {
+    /// Reads a spec and checks what the jail relies on: absolute paths without `.` and `..`, a host id that is not 0,
+    /// a tool that can have at least one file and one process.
+    pub fn parse(text: &[u8]) -> Result<Self, Failure> {
+        let spec: Self = serde_json::from_slice(text)
+            .map_err(|error| refuse(Stage::Spec, "reading the spec", error.to_string()))?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        let bad = |cause: String| Err(refuse(Stage::Spec, "checking the spec", cause));
+        if let Identity::Reserved { id: 0 } | Identity::Caller { subgid: Some(0) } = self.identity {
+            return bad("host id 0 is never a tool's".into());
+        }
+        for entry in &self.root {
+            let path = entry.path();
+            if !is_plain_absolute(path) {
+                return bad(format!("`{}` is not a plain absolute path", path.display()));
+            }
+            if RESERVED.iter().any(|own| path.starts_with(own)) && path != Path::new("/dev/shm") {
+                return bad(format!("`{}` is the jail's own business", path.display()));
+            }
+            if let Entry::Bind { source, guarded, masked, .. } = entry {
+                if !is_plain_absolute(source) {
+                    return bad(format!("`{}` is not a plain absolute path", source.display()));
+                }
+                if let Some(inner) = guarded.iter().chain(masked).find(|inner| !is_plain_relative(inner)) {
+                    return bad(format!("`{}` is not a plain relative path", inner.display()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Where it lies inside.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Dir { path }
+            | Self::Symlink { path, .. }
+            | Self::File { path, .. }
+            | Self::Bind { path, .. }
+            | Self::Tmpfs { path, .. } => path,
+        }
+    }
+}
+
+const RESERVED: [&str; 3] = ["/proc", "/dev", "/sys"];
+
+fn is_plain_absolute(path: &Path) -> bool {
+    let mut parts = path.components();
+    parts.next() == Some(Component::RootDir)
+        && parts.all(|part| matches!(part, Component::Normal(_)))
+        && path != Path::new("/")
+}
+
+fn is_plain_relative(path: &Path) -> bool {
+    path.components().next().is_some() && path.components().all(|part| matches!(part, Component::Normal(_)))
 }

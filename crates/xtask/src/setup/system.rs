@@ -1,0 +1,63 @@
+//! Debian packages the tests and measurements need.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use super::For;
+use crate::workspace::{answer, has_program, is_root, must};
+
+/// What is looked for, and the package that brings it.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("git", "git"),
+    ("newgidmap", "uidmap"),
+    ("node", "nodejs"),
+    ("npm", "npm"),
+    ("python3", "python3"),
+    ("setpriv", "util-linux"),
+    ("unshare", "util-linux"),
+];
+
+/// Only for measurements.
+const PEERS: &[(&str, &str)] = &[("bwrap", "bubblewrap")];
+
+/// Installs what is missing as root; else says which line would.
+pub fn prepare(purpose: For) -> Result<()> {
+    let mut packages = missing(purpose);
+    packages.sort_unstable();
+    packages.dedup();
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let line = format!("apt-get install -y --no-install-recommends {}", packages.join(" "));
+    if !has_program("apt-get") {
+        bail!("these Debian packages, or what they bring, are missing: {}", packages.join(" "));
+    }
+    if !is_root() {
+        bail!("packages are missing; run: sudo {line}");
+    }
+    eprintln!("x: installing {}", packages.join(" "));
+    must(Command::new("apt-get").args(["update", "-qq"]))?;
+    must(
+        Command::new("apt-get")
+            .args(["install", "-y", "-qq", "--no-install-recommends"])
+            .args(&packages)
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )
+}
+
+fn missing(purpose: For) -> Vec<&'static str> {
+    let peers = if purpose == For::Bench { PEERS } else { &[] };
+    let mut packages: Vec<&str> = PROGRAMS
+        .iter()
+        .chain(peers)
+        .filter(|(program, _)| !has_program(program))
+        .map(|(_, package)| *package)
+        .collect();
+    // Debian ships Python without the part that fills a new environment.
+    let has_venv = answer(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_some();
+    if !has_venv {
+        packages.push("python3-venv");
+    }
+    packages
+}

@@ -1,0 +1,123 @@
+//! The test run: product binaries, their twins for the controls, all tests, and what was skipped.
+
+use std::ffi::OsString;
+use std::fs;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::setup::{self, For};
+use crate::workspace::{Workspace, has_program, must};
+
+mod stage;
+
+/// Which tests are run.
+#[derive(Debug, Clone, Default)]
+pub struct Which {
+    all: bool,
+    filters: Vec<String>,
+}
+
+impl Which {
+    /// Everything when `all`, else all but the tests whose path holds `long_`; of those only the ones whose
+    /// path holds one of `filters`, if there are any.
+    pub fn new(all: bool, filters: Vec<String>) -> Self {
+        Self { all, filters }
+    }
+}
+
+/// Builds and runs the tests; the exit code is theirs.
+pub fn run(workspace: &Workspace, which: &Which) -> Result<ExitCode> {
+    setup::prepare(workspace, For::Tests)?;
+    build(workspace)?;
+    let skips = workspace.target.join("skipped.txt");
+    fs::write(&skips, "").with_context(|| format!("cannot write `{}`", skips.display()))?;
+    let stage = stage::Stage::of(workspace)?;
+    let environment: [(&str, OsString); 3] = [
+        ("FUMEHOOD_BIN_DIR", stage.programs().into()),
+        ("FUMEHOOD_CACHE", stage.cache().into()),
+        ("FUMEHOOD_SKIPS", skips.clone().into()),
+    ];
+    let mut runs = vec![tests(workspace, which)];
+    if which.filters.is_empty() {
+        runs.push(workspace.cargo(&["test", "-q", "--workspace", "--doc"]));
+    }
+    let mut failed = Vec::new();
+    for command in &mut runs {
+        if let Err(error) = must(command.envs(environment.iter().cloned())) {
+            failed.push(error);
+        }
+    }
+    let skipped = fs::read_to_string(&skips).unwrap_or_default();
+    let mut lines: Vec<&str> = skipped.lines().collect();
+    lines.sort_unstable();
+    lines.dedup();
+    for line in &lines {
+        println!("skipped: {line}");
+    }
+    for error in &failed {
+        println!("x: {error:#}");
+    }
+    let verdict = if failed.is_empty() { "all tests passed" } else { "tests FAILED" };
+    println!("x: {verdict}, {} skipped by name", lines.len());
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs the tests that write generated files, in the mode in which they write instead of comparing.
+pub fn bless(workspace: &Workspace) -> Result<ExitCode> {
+    must(
+        workspace
+            .cargo(&["test", "-q", "--workspace", "--exclude", "testkit", "--", "generated"])
+            .env("FUMEHOOD_BLESS", "1")
+            .env("INSTA_UPDATE", "always"),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the product as it is measured and shown, and runs one of `testkit`'s programs against it.
+pub fn program(workspace: &Workspace, purpose: For, name: &str, arguments: &[String]) -> Result<ExitCode> {
+    setup::prepare(workspace, purpose)?;
+    must(&mut workspace.cargo(&["build", "-q", "--profile", "demo", "-p", "fumehood", "--bins"]))?;
+    let mut command =
+        workspace.cargo(&["run", "-q", "--profile", "demo", "-p", "testkit", "--example", name, "--"]);
+    command
+        .args(arguments)
+        .env("FUMEHOOD_BIN_DIR", workspace.target.join("demo"))
+        .env("FUMEHOOD_CACHE", &workspace.cache);
+    let status = command.status().with_context(|| format!("`{name}` could not be started"))?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn build(workspace: &Workspace) -> Result<()> {
+    eprintln!("x: building");
+    must(&mut workspace.cargo(&["build", "-q", "--workspace", "--bins"]))?;
+    must(&mut workspace.cargo(&[
+        "build",
+        "-q",
+        "-p",
+        "fumehood",
+        "--features",
+        "guard-off",
+        "--bin",
+        "fumehood-guard-off",
+        "--bin",
+        "fumehood-guard-off-jail",
+    ]))
+}
+
+fn tests(workspace: &Workspace, which: &Which) -> Command {
+    let mut command = if has_program("cargo-nextest") {
+        let profile = if which.all { "all" } else { "default" };
+        workspace.cargo(&["nextest", "run", "--workspace", "--profile", profile])
+    } else {
+        // Building nextest takes longer than the tests do.
+        let mut plain =
+            workspace.cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--"]);
+        if !which.all {
+            plain.args(["--skip", "long_"]);
+        }
+        plain
+    };
+    command.args(&which.filters);
+    command
+}

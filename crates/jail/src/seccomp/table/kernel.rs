@@ -1,0 +1,43 @@
+//! What concerns the whole machine, or the walls of the cell.
+
+use super::Verdict::{Absent, Refuse};
+use super::{Call, line};
+
+pub(super) const CALLS: &[Call] = &[
+    line!(SYS_mount, Refuse, "changes what is seen; the walls are built of it"),
+    line!(SYS_umount2, Refuse, "changes what is seen; the walls are built of it"),
+    line!(SYS_pivot_root, Refuse, "changes what is seen; the walls are built of it"),
+    line!(SYS_chroot, Refuse, "changes what is seen; the walls are built of it"),
+    line!(SYS_open_tree, Refuse, "mounts by another door"),
+    line!(SYS_open_tree_attr, Refuse, "mounts by another door"),
+    line!(SYS_move_mount, Refuse, "mounts by another door"),
+    line!(SYS_mount_setattr, Refuse, "mounts by another door"),
+    line!(SYS_fsopen, Refuse, "mounts by another door"),
+    line!(SYS_fsconfig, Refuse, "mounts by another door"),
+    line!(SYS_fsmount, Refuse, "mounts by another door"),
+    line!(SYS_fspick, Refuse, "mounts by another door"),
+    line!(SYS_statmount, Absent, "tells host paths of mounts; programs fall back to `/proc`"),
+    line!(SYS_listmount, Absent, "tells host paths of mounts; programs fall back to `/proc`"),
+    line!(SYS_bpf, Refuse, "programs inside the kernel"),
+    line!(SYS_perf_event_open, Refuse, "watches the host's processors"),
+    line!(SYS_add_key, Refuse, "keyrings are not kept apart by namespaces"),
+    line!(SYS_request_key, Refuse, "keyrings are not kept apart by namespaces"),
+    line!(SYS_keyctl, Refuse, "keyrings are not kept apart by namespaces"),
+    line!(SYS_init_module, Refuse, "kernel modules"),
+    line!(SYS_finit_module, Refuse, "kernel modules"),
+    line!(SYS_delete_module, Refuse, "kernel modules"),
+    line!(SYS_kexec_load, Refuse, "another kernel"),
+    line!(SYS_kexec_file_load, Refuse, "another kernel"),
+    line!(SYS_swapon, Refuse, "the host's own"),
+    line!(SYS_swapoff, Refuse, "the host's own"),
+    line!(SYS_reboot, Refuse, "the host's own"),
+    line!(SYS_acct, Refuse, "the host's own"),
+    line!(SYS_vhangup, Refuse, "the host's own"),
+    line!(SYS_sethostname, Refuse, "the cell's name is given"),
+    line!(SYS_setdomainname, Refuse, "the cell's name is given"),
+    line!(SYS_syslog, Refuse, "the kernel's log tells addresses and other programs' faults"),
+    line!(SYS_lsm_get_self_attr, Absent, "new; programs ask `/proc/self/attr`"),
+    line!(SYS_lsm_list_modules, Absent, "new; programs ask `/proc/self/attr`"),
+    line!(SYS_lsm_set_self_attr, Refuse, "changes the label it is confined by"),
+    line!(SYS_nfsservctl, Absent, "no kernel has it"),
+];

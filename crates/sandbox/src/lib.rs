@@ -1,1 +1,3 @@
 //! Builds the walls around one process tree.
+
+pub mod cgroup;

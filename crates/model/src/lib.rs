@@ -1,11 +1,14 @@
-//! The vocabulary of Fumehood: pure types, and the configuration as written and as resolved.
+//! The vocabulary of Fumehood: pure types, the configuration as written and as resolved, and the framing of MCP
+//! over stdio.
 //!
 //! Deliberately absent: I/O, async, clocks, the environment. Whoever has bytes of a file hands them in.
 
 #![forbid(unsafe_code)]
 
+pub mod config;
 pub mod exit;
 pub mod layer;
 pub mod limits;
 pub mod mount;
 pub mod name;
+pub mod size;

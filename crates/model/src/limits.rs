@@ -27,7 +27,9 @@ pub struct Limits {
 }
 
 /// A limit whose enforcement by the kernel can be made a condition of starting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Requirement {
     /// The memory ceiling.

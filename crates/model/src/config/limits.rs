@@ -1,0 +1,400 @@
+//! Limits that say something about some ceilings and leave the others open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use super::complaint::{Complaint, nearest, quoted};
+use super::problem::Source;
+use super::written::{self, At, Size};
+use crate::limits::{Limits, Requirement};
+use crate::size;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const TIB: u64 = 1 << 40;
+
+/// The limits that are numbers, in the order in which they are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LimitName {
+    /// In bytes.
+    Memory,
+    /// In thousandths of a core.
+    Cpu,
+    /// A count.
+    Processes,
+    /// A count.
+    OpenFiles,
+    /// In bytes.
+    FileSize,
+    /// In bytes.
+    Scratch,
+    /// A count.
+    ScratchFiles,
+}
+
+impl LimitName {
+    /// Every one.
+    pub const ALL: [Self; 7] = [
+        Self::Memory,
+        Self::Cpu,
+        Self::Processes,
+        Self::OpenFiles,
+        Self::FileSize,
+        Self::Scratch,
+        Self::ScratchFiles,
+    ];
+
+    /// The key in a file, and the name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Cpu => "cpu",
+            Self::Processes => "processes",
+            Self::OpenFiles => "open_files",
+            Self::FileSize => "file_size",
+            Self::Scratch => "scratch",
+            Self::ScratchFiles => "scratch_files",
+        }
+    }
+
+    /// What may be asked for. The lower ends let `true` run, the upper ones are what Linux can count: 4,194,304
+    /// processes (`PID_MAX_LIMIT`), 1,048,576 open files (the default of `fs.nr_open`), files of 16 TiB (ext4).
+    pub fn bounds(self) -> RangeInclusive<u64> {
+        match self {
+            Self::Memory => 8 * MIB..=16 * TIB,
+            Self::Cpu => 10..=1_024_000,
+            Self::Processes => 1..=4_194_304,
+            Self::OpenFiles => 16..=1_048_576,
+            Self::FileSize => 4 * KIB..=16 * TIB,
+            Self::Scratch => 64 * KIB..=TIB,
+            Self::ScratchFiles => 16..=16_777_216,
+        }
+    }
+
+    /// A value with its unit: `512 MiB`, `0.5 cores`, `128`.
+    pub fn show(self, value: u64) -> String {
+        match self {
+            Self::Memory | Self::FileSize | Self::Scratch => size::format(value),
+            Self::Cpu => format!("{} cores", cores(value)),
+            Self::Processes | Self::OpenFiles | Self::ScratchFiles => value.to_string(),
+        }
+    }
+
+    /// This limit of complete limits.
+    pub fn of(self, limits: &Limits) -> u64 {
+        match self {
+            Self::Memory => limits.memory,
+            Self::Cpu => u64::from(limits.cpu_milli),
+            Self::Processes => u64::from(limits.processes),
+            Self::OpenFiles => limits.open_files,
+            Self::FileSize => limits.file_size,
+            Self::Scratch => limits.scratch,
+            Self::ScratchFiles => limits.scratch_files,
+        }
+    }
+
+    /// Sets this limit; `value` is within [`Self::bounds`], so nothing saturates.
+    pub(super) fn set(self, limits: &mut Limits, value: u64) {
+        match self {
+            Self::Memory => limits.memory = value,
+            Self::Cpu => limits.cpu_milli = u32::try_from(value).unwrap_or(u32::MAX),
+            Self::Processes => limits.processes = u32::try_from(value).unwrap_or(u32::MAX),
+            Self::OpenFiles => limits.open_files = value,
+            Self::FileSize => limits.file_size = value,
+            Self::Scratch => limits.scratch = value,
+            Self::ScratchFiles => limits.scratch_files = value,
+        }
+    }
+
+    fn check(self, value: u64) -> Result<u64, Complaint> {
+        within(self.as_str(), &self.bounds(), value, |value| self.show(value))
+    }
+
+    fn check_count(self, count: i64) -> Result<u64, Complaint> {
+        let count = u64::try_from(count)
+            .map_err(|_| Complaint::new(format!("`{self}` cannot be negative")).help(self.range_text()))?;
+        self.check(count)
+    }
+
+    fn check_cores(self, cores: f64) -> Result<u64, Complaint> {
+        let milli = (cores * 1000.0).round();
+        if !(0.0..=9e15).contains(&milli) {
+            return Err(Complaint::new(format!("`{self}` cannot be `{cores}`")).help(self.range_text()));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "in 0..=9e15 by the check above"
+        )]
+        let milli = milli as u64;
+        self.check(milli)
+    }
+
+    fn range_text(self) -> String {
+        let bounds = self.bounds();
+        format!("from {} to {}", self.show(*bounds.start()), self.show(*bounds.end()))
+    }
+}
+
+impl fmt::Display for LimitName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Some of the ceilings, each within its bounds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SomeLimits {
+    numbers: BTreeMap<LimitName, u64>,
+    require: Option<BTreeSet<Requirement>>,
+}
+
+impl SomeLimits {
+    /// What is said about this limit: bytes, thousandths of a core, or a count.
+    pub fn get(&self, name: LimitName) -> Option<u64> {
+        self.numbers.get(&name).copied()
+    }
+
+    /// What is said about the layers to insist on; an empty set says *none*.
+    pub fn require(&self) -> Option<&BTreeSet<Requirement>> {
+        self.require.as_ref()
+    }
+
+    /// Everything that is said.
+    pub fn iter(&self) -> impl Iterator<Item = (LimitName, u64)> {
+        self.numbers.iter().map(|(name, value)| (*name, *value))
+    }
+
+    pub(super) fn resolve(written: Option<&written::Limits>, source: &mut Source<'_>) -> Self {
+        let Some(written) = written else { return Self::default() };
+        Self {
+            numbers: numbers(
+                &Numbers {
+                    memory: written.memory.as_ref(),
+                    cpu: written.cpu.as_ref(),
+                    processes: written.processes.as_ref(),
+                    open_files: written.open_files.as_ref(),
+                    file_size: written.file_size.as_ref(),
+                    scratch: written.scratch.as_ref(),
+                    scratch_files: written.scratch_files.as_ref(),
+                },
+                source,
+            ),
+            require: written.require.as_ref().map(|list| list.iter().map(|layer| *layer.get()).collect()),
+        }
+    }
+
+    /// Takes in one `NAME=VALUE` of the command line.
+    pub(super) fn add_flag(&mut self, text: &str) -> Result<(), Complaint> {
+        let (name, value) = text.split_once('=').ok_or_else(|| {
+            Complaint::new("there is no `=` in it")
+                .help("write `--limit NAME=VALUE`, for example `--limit memory=1GiB`")
+        })?;
+        let (name, value) = (name.trim().replace('-', "_"), value.trim());
+        let twice = || Complaint::new(format!("`{name}` is given twice")).help("give each limit once");
+        if name == "require" {
+            let layers = requirements(value)?;
+            return match self.require.replace(layers) {
+                None => Ok(()),
+                Some(_) => Err(twice()),
+            };
+        }
+        let limit = LimitName::ALL
+            .into_iter()
+            .find(|limit| limit.as_str() == name)
+            .ok_or_else(|| unknown_limit(&name))?;
+        let value = match limit {
+            LimitName::Memory | LimitName::FileSize | LimitName::Scratch => limit.check(size_text(value)?)?,
+            LimitName::Cpu => {
+                let cores = value.parse().map_err(|_| {
+                    Complaint::new(format!("`{value}` is not a number of cores")).help(limit.range_text())
+                })?;
+                limit.check_cores(cores)?
+            }
+            LimitName::Processes | LimitName::OpenFiles | LimitName::ScratchFiles => {
+                let count = value.parse().map_err(|_| {
+                    Complaint::new(format!("`{value}` is not a whole number")).help(limit.range_text())
+                })?;
+                limit.check_count(count)?
+            }
+        };
+        match self.numbers.insert(limit, value) {
+            None => Ok(()),
+            Some(_) => Err(twice()),
+        }
+    }
+}
+
+/// What no project's file and no command line may exceed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Maximum {
+    numbers: BTreeMap<LimitName, u64>,
+    data: Option<u64>,
+}
+
+impl Maximum {
+    /// The most of this limit: bytes, thousandths of a core, or a count.
+    pub fn get(&self, name: LimitName) -> Option<u64> {
+        self.numbers.get(&name).copied()
+    }
+
+    /// The largest persistent folder, in bytes.
+    pub fn data(&self) -> Option<u64> {
+        self.data
+    }
+
+    pub(super) fn resolve(written: Option<&written::Maximum>, source: &mut Source<'_>) -> Self {
+        let Some(written) = written else { return Self::default() };
+        Self {
+            numbers: numbers(
+                &Numbers {
+                    memory: written.memory.as_ref(),
+                    cpu: written.cpu.as_ref(),
+                    processes: written.processes.as_ref(),
+                    open_files: written.open_files.as_ref(),
+                    file_size: written.file_size.as_ref(),
+                    scratch: written.scratch.as_ref(),
+                    scratch_files: written.scratch_files.as_ref(),
+                },
+                source,
+            ),
+            data: written
+                .data
+                .as_ref()
+                .and_then(|at| kept(source, at, |size| super::data::check_size(size_of(size)?))),
+        }
+    }
+
+    /// Defaults above the maximum would contradict it: told where they stand.
+    pub(super) fn check_defaults(
+        &self,
+        written: Option<&written::Limits>,
+        resolved: &SomeLimits,
+        source: &mut Source<'_>,
+    ) {
+        let Some(written) = written else { return };
+        for (name, value) in resolved.iter() {
+            let Some(maximum) = self.get(name).filter(|maximum| value > *maximum) else { continue };
+            let message =
+                format!("`{name}` of {} is above the maximum of {}", name.show(value), name.show(maximum));
+            source.add(
+                written.span_of(name).unwrap_or(0..0),
+                Complaint::new(message).help("lower it, or raise the value in `[maximum]`"),
+            );
+        }
+    }
+}
+
+/// The bytes a written size stands for.
+pub(super) fn size_of(written: &Size) -> Result<u64, Complaint> {
+    match written {
+        Size::Text(text) => size_text(text),
+        Size::Bytes(bytes) => u64::try_from(*bytes).map_err(|_| Complaint::new("a size cannot be negative")),
+    }
+}
+
+/// The bytes of a size on the command line or in a string.
+pub(super) fn size_text(text: &str) -> Result<u64, Complaint> {
+    size::parse(text).map_err(|error| Complaint::new(error.to_string()).help(error.hint()))
+}
+
+/// A value that must lie in a range.
+pub(super) fn within(
+    label: &str,
+    bounds: &RangeInclusive<u64>,
+    value: u64,
+    show: impl Fn(u64) -> String,
+) -> Result<u64, Complaint> {
+    if bounds.contains(&value) {
+        return Ok(value);
+    }
+    let (least, most) = (show(*bounds.start()), show(*bounds.end()));
+    Err(Complaint::new(format!("`{label}` cannot be {}", show(value)))
+        .help(format!("from {least} to {most}")))
+}
+
+/// The checked value, or nothing and a problem at its place.
+pub(super) fn kept<T, R>(
+    source: &mut Source<'_>,
+    at: &At<T>,
+    check: impl FnOnce(&T) -> Result<R, Complaint>,
+) -> Option<R> {
+    match check(at.get()) {
+        Ok(value) => Some(value),
+        Err(complaint) => {
+            source.add(at.span(), complaint);
+            None
+        }
+    }
+}
+
+/// What the two written tables have in common.
+struct Numbers<'a> {
+    memory: Option<&'a At<Size>>,
+    cpu: Option<&'a At<f64>>,
+    processes: Option<&'a At<i64>>,
+    open_files: Option<&'a At<i64>>,
+    file_size: Option<&'a At<Size>>,
+    scratch: Option<&'a At<Size>>,
+    scratch_files: Option<&'a At<i64>>,
+}
+
+fn numbers(written: &Numbers<'_>, source: &mut Source<'_>) -> BTreeMap<LimitName, u64> {
+    LimitName::ALL
+        .into_iter()
+        .filter_map(|name| {
+            let size =
+                |at: &At<Size>, source: &mut Source<'_>| kept(source, at, |size| name.check(size_of(size)?));
+            let count =
+                |at: &At<i64>, source: &mut Source<'_>| kept(source, at, |count| name.check_count(*count));
+            let value = match name {
+                LimitName::Memory => size(written.memory?, source),
+                LimitName::Cpu => kept(source, written.cpu?, |cores| name.check_cores(*cores)),
+                LimitName::Processes => count(written.processes?, source),
+                LimitName::OpenFiles => count(written.open_files?, source),
+                LimitName::FileSize => size(written.file_size?, source),
+                LimitName::Scratch => size(written.scratch?, source),
+                LimitName::ScratchFiles => count(written.scratch_files?, source),
+            };
+            Some((name, value?))
+        })
+        .collect()
+}
+
+fn requirements(text: &str) -> Result<BTreeSet<Requirement>, Complaint> {
+    const KNOWN: [(&str, Requirement); 5] = [
+        ("memory", Requirement::Memory),
+        ("cpu", Requirement::Cpu),
+        ("pids", Requirement::Pids),
+        ("processes", Requirement::Pids),
+        ("landlock", Requirement::Landlock),
+    ];
+    if text == "none" {
+        return Ok(BTreeSet::new());
+    }
+    text.split(',')
+        .map(str::trim)
+        .map(|name| {
+            KNOWN.iter().find_map(|(known, layer)| (*known == name).then_some(*layer)).ok_or_else(|| {
+                Complaint::new(format!("`{name}` is no layer that can be required"))
+                    .help("a list of memory, cpu, pids, landlock with commas between, or `none`")
+            })
+        })
+        .collect()
+}
+
+fn unknown_limit(name: &str) -> Complaint {
+    let known = LimitName::ALL.map(LimitName::as_str).into_iter().chain(["require"]);
+    let complaint = Complaint::new(format!("there is no limit `{name}`"));
+    match nearest(name, known.clone()) {
+        Some(meant) => complaint.help(format!("did you mean `{meant}`?")),
+        None => complaint.help(format!("limits are {}", quoted(known))),
+    }
+}
+
+/// Cores of thousandths, without trailing zeros.
+fn cores(milli: u64) -> String {
+    let text = format!("{}.{:03}", milli / 1000, milli % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

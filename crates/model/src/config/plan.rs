@@ -1,0 +1,405 @@
+//! What one cell gets, after command line, files and defaults are laid over one another.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::complaint::{Complaint, nearest, quoted};
+use super::env::EnvValue;
+use super::flags::Flags;
+use super::limits::{LimitName, SomeLimits};
+use super::operator::Operator;
+use super::project::Project;
+use super::server::{self, Server};
+use crate::limits::{Limits, Requirement};
+use crate::mount::{Data, Mount};
+use crate::name::ServerName;
+use crate::size;
+
+/// Everything that is known about a cell before the host is looked at.
+///
+/// INVARIANT: nothing that a project's file or the command line asked for is above the operator's maximum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    name: ServerName,
+    origin: Origin,
+    command: Vec<String>,
+    env: BTreeMap<String, EnvValue>,
+    mounts: Vec<PlannedMount>,
+    data: Option<Data>,
+    limits: Limits,
+}
+
+/// A mount and what must hold when it is opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedMount {
+    /// The mount, its path judged as text only.
+    pub mount: Mount,
+    /// The folder beneath which it must still lie when every link is followed, because a project asked for it.
+    pub beneath: Option<PathBuf>,
+}
+
+/// Who said something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// Nobody: it is built in.
+    BuiltIn,
+    /// The operator's file.
+    Operator,
+    /// The project's file.
+    Project,
+    /// The command line.
+    CommandLine,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BuiltIn => "the defaults",
+            Self::Operator => "the operator's file",
+            Self::Project => "the project's file",
+            Self::CommandLine => "the command line",
+        })
+    }
+}
+
+impl Plan {
+    /// A declared server. The command line counts most, then the server's own table, the `[limits]` of a project's
+    /// file, the operator's `[limits]`, what is built in. Layers to insist on: a project's file adds to the operator's
+    /// list, only the command line replaces it.
+    ///
+    /// A project's server has its persistent folder for itself: a name that two projects use is two folders.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] where the name is declared in no file or in both, or a maximum is exceeded.
+    pub fn server(
+        name: &str,
+        project: Option<&Project>,
+        operator: &Operator,
+        flags: &Flags,
+    ) -> Result<Self, PlanError> {
+        let ours = project.and_then(|project| find(name, project.servers()).map(|found| (project, found)));
+        match (ours, find(name, operator.servers())) {
+            // Which of the two was meant cannot be told, and a cloned project must not take over a name in use.
+            (Some(_), Some((name, _))) => Err(PlanError::DeclaredTwice { name: name.to_string() }),
+            (Some((project, (name, server))), None) => {
+                let scope = project.folder().as_os_str().as_bytes();
+                let draft = Draft {
+                    name,
+                    origin: Origin::Project,
+                    data_name: name.scoped(scope),
+                    server: Some(server),
+                    beneath: Some(project.folder().to_owned()),
+                };
+                let mut ceilings = Ceilings::new(Limits::server(), operator);
+                ceilings.add(Origin::Operator, operator.limits());
+                ceilings.add(Origin::Project, project.limits());
+                ceilings.add(Origin::Project, server.limits());
+                draft.finish(server.command().to_vec(), ceilings, flags)
+            }
+            (None, Some((name, server))) => {
+                let draft = Draft {
+                    name,
+                    origin: Origin::Operator,
+                    data_name: name.clone(),
+                    server: Some(server),
+                    beneath: None,
+                };
+                let mut ceilings = Ceilings::new(Limits::server(), operator);
+                ceilings.add(Origin::Operator, operator.limits());
+                ceilings.add(Origin::Operator, server.limits());
+                draft.finish(server.command().to_vec(), ceilings, flags)
+            }
+            (None, None) => Err(PlanError::Unknown {
+                name: name.to_owned(),
+                known: project
+                    .into_iter()
+                    .flat_map(|project| project.servers().keys())
+                    .chain(operator.servers().keys())
+                    .map(ToString::to_string)
+                    .collect(),
+            }),
+        }
+    }
+
+    /// A server that no file declares, under a name that the caller chose (`fumehood run -- node server.js`).
+    /// A project's file has no say in it.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] where there is no program, or a maximum is exceeded.
+    pub fn command(
+        name: ServerName,
+        command: Vec<String>,
+        operator: &Operator,
+        flags: &Flags,
+    ) -> Result<Self, PlanError> {
+        let mut ceilings = Ceilings::new(Limits::server(), operator);
+        ceilings.add(Origin::Operator, operator.limits());
+        Draft::undeclared(&name).finish(command, ceilings, flags)
+    }
+
+    /// Model-written code (`fumehood exec`): [`Limits::code`], the operator's `[code.limits]`, the command line.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] where there is no program, or a maximum is exceeded.
+    pub fn code(
+        name: ServerName,
+        command: Vec<String>,
+        operator: &Operator,
+        flags: &Flags,
+    ) -> Result<Self, PlanError> {
+        let mut ceilings = Ceilings::new(Limits::code(), operator);
+        ceilings.add(Origin::Operator, operator.code_limits());
+        Draft::undeclared(&name).finish(command, ceilings, flags)
+    }
+
+    /// The cell's name.
+    pub fn name(&self) -> &ServerName {
+        &self.name
+    }
+
+    /// Where the command comes from.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// The program and its arguments.
+    pub fn program(&self) -> &[String] {
+        &self.command
+    }
+
+    /// Variables beyond those that every cell has.
+    pub fn env(&self) -> &BTreeMap<String, EnvValue> {
+        &self.env
+    }
+
+    /// Mounts, a folder before what lies below it.
+    pub fn mounts(&self) -> &[PlannedMount] {
+        &self.mounts
+    }
+
+    /// The persistent folder.
+    pub fn data(&self) -> Option<&Data> {
+        self.data.as_ref()
+    }
+
+    /// Every ceiling.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// No file declares the server.
+    #[error("no server is called `{name}`")]
+    Unknown {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// Both files declare it.
+    #[error("the server `{name}` is declared by the project's file and by the operator's")]
+    DeclaredTwice {
+        /// The name asked for.
+        name: String,
+    },
+    /// More was asked for than the operator allows.
+    #[error("{}", sentence(.0))]
+    TooMuch(Vec<Excess>),
+    /// The command is none.
+    #[error("{message}")]
+    Command {
+        /// What is wrong with it.
+        message: String,
+        /// What to do.
+        help: Option<String>,
+    },
+}
+
+impl PlanError {
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown { name, known } => match nearest(name, known.iter().map(String::as_str)) {
+                Some(meant) => Some(format!("did you mean `{meant}`?")),
+                None if known.is_empty() => Some(
+                    "no file declares any: write `-- COMMAND` to run one that is not declared".to_owned(),
+                ),
+                None => Some(format!("declared are {}", quoted(known.iter().map(String::as_str)))),
+            },
+            Self::DeclaredTwice { .. } => Some("rename one of the two".to_owned()),
+            Self::TooMuch(_) => {
+                Some("ask for less, or raise the value in `[maximum]` of the operator's file".to_owned())
+            }
+            Self::Command { help, .. } => help.clone(),
+        }
+    }
+}
+
+impl From<Complaint> for PlanError {
+    fn from(complaint: Complaint) -> Self {
+        Self::Command { message: complaint.message, help: complaint.help }
+    }
+}
+
+/// A ceiling above the operator's maximum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Excess {
+    /// Which: the name of a limit, or `data`.
+    pub what: &'static str,
+    /// What was asked for, with its unit.
+    pub asked: String,
+    /// What is allowed, with its unit.
+    pub maximum: String,
+    /// Who asked.
+    pub by: Origin,
+}
+
+fn sentence(excesses: &[Excess]) -> String {
+    excesses
+        .iter()
+        .map(|Excess { what, asked, maximum, by }| {
+            format!("`{what}` of {asked}, asked for by {by}, is above the operator's maximum of {maximum}")
+        })
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// Limits and who said each of them.
+struct Ceilings<'a> {
+    limits: Limits,
+    said_by: BTreeMap<LimitName, Origin>,
+    operator: &'a Operator,
+}
+
+impl<'a> Ceilings<'a> {
+    /// Built-in values that lie above a maximum are lowered to it: nobody asked for them.
+    fn new(mut limits: Limits, operator: &'a Operator) -> Self {
+        for name in LimitName::ALL {
+            if let Some(maximum) = operator.maximum().get(name).filter(|maximum| name.of(&limits) > *maximum)
+            {
+                name.set(&mut limits, maximum);
+            }
+        }
+        Self { limits, said_by: BTreeMap::new(), operator }
+    }
+
+    fn add(&mut self, origin: Origin, some: &SomeLimits) {
+        for (name, value) in some.iter() {
+            name.set(&mut self.limits, value);
+            self.said_by.insert(name, origin);
+        }
+        if let Some(layers) = some.require() {
+            // A project may insist on more than the operator does, never on less.
+            let kept = if origin == Origin::Project { self.limits.require.clone() } else { BTreeSet::new() };
+            self.limits.require = kept.union(layers).copied().collect::<BTreeSet<Requirement>>();
+        }
+    }
+
+    fn excesses(&self) -> Vec<Excess> {
+        self.said_by
+            .iter()
+            .filter(|(_, by)| matches!(by, Origin::Project | Origin::CommandLine))
+            .filter_map(|(name, by)| {
+                let (asked, maximum) = (name.of(&self.limits), self.operator.maximum().get(*name)?);
+                (asked > maximum).then(|| Excess {
+                    what: name.as_str(),
+                    asked: name.show(asked),
+                    maximum: name.show(maximum),
+                    by: *by,
+                })
+            })
+            .collect()
+    }
+}
+
+/// A plan before the command line has its say.
+struct Draft<'a> {
+    name: &'a ServerName,
+    origin: Origin,
+    data_name: ServerName,
+    server: Option<&'a Server>,
+    beneath: Option<PathBuf>,
+}
+
+impl<'a> Draft<'a> {
+    fn undeclared(name: &'a ServerName) -> Self {
+        Self { name, origin: Origin::CommandLine, data_name: name.clone(), server: None, beneath: None }
+    }
+
+    fn finish(
+        self,
+        command: Vec<String>,
+        mut ceilings: Ceilings<'_>,
+        flags: &Flags,
+    ) -> Result<Plan, PlanError> {
+        server::check_command(&command)?;
+        ceilings.add(Origin::CommandLine, flags.limits());
+        let mut excesses = ceilings.excesses();
+        let data = self.data(flags, ceilings.operator.maximum().data(), &mut excesses);
+        if !excesses.is_empty() {
+            return Err(PlanError::TooMuch(excesses));
+        }
+
+        let declared = self.server.into_iter().flat_map(Server::mounts);
+        let declared =
+            declared.map(|mount| PlannedMount { mount: mount.clone(), beneath: self.beneath.clone() });
+        let typed = flags.mounts().iter().map(|mount| PlannedMount { mount: mount.clone(), beneath: None });
+        let mounts: BTreeMap<PathBuf, PlannedMount> =
+            declared.chain(typed).map(|planned| (planned.mount.path.clone(), planned)).collect();
+
+        let mut env = self.server.map(|server| server.env().clone()).unwrap_or_default();
+        env.extend(flags.env().iter().map(|(name, value)| (name.clone(), value.clone())));
+        Ok(Plan {
+            name: self.name.clone(),
+            origin: self.origin,
+            command,
+            env,
+            mounts: mounts.into_values().collect(),
+            data,
+            limits: ceilings.limits,
+        })
+    }
+
+    fn data(&self, flags: &Flags, maximum: Option<u64>, excesses: &mut Vec<Excess>) -> Option<Data> {
+        let declared = self.server.and_then(Server::data);
+        let (name, asked) = match (flags.data(), declared) {
+            (Some(flag), declared) => {
+                let typed = flag.size.map(|size| (size, Origin::CommandLine));
+                let other = declared.and_then(super::DataRequest::size).map(|size| (size, self.origin));
+                (flag.name.clone(), typed.or(other))
+            }
+            (None, Some(declared)) => {
+                (self.data_name.clone(), declared.size().map(|size| (size, self.origin)))
+            }
+            (None, None) => return None,
+        };
+        let most = maximum.unwrap_or(u64::MAX);
+        let size = match asked {
+            Some((size, by)) => {
+                if size > most && by != Origin::Operator {
+                    excesses.push(Excess {
+                        what: "data",
+                        asked: size::format(size),
+                        maximum: size::format(most),
+                        by,
+                    });
+                }
+                size
+            }
+            None => Data::DEFAULT_SIZE.min(most),
+        };
+        Some(Data { name, size })
+    }
+}
+
+fn find<'a>(name: &str, servers: &'a BTreeMap<ServerName, Server>) -> Option<(&'a ServerName, &'a Server)> {
+    servers.iter().find(|(known, _)| known.as_str() == name)
+}

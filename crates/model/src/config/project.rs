@@ -1,0 +1,53 @@
+//! A project's file, checked.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::limits::SomeLimits;
+use super::mounts::{Asker, Place};
+use super::problem::Problems;
+use super::server::{self, Server};
+use super::{read, written};
+use crate::name::ServerName;
+
+/// What a project's `fumehood.toml` asks for. It comes with somebody's repository, so it is a request: it mounts
+/// nothing outside the project, and the operator's maximum holds for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    folder: PathBuf,
+    servers: BTreeMap<ServerName, Server>,
+    limits: SomeLimits,
+}
+
+impl Project {
+    /// Its name in a project's folder.
+    pub const FILE_NAME: &'static str = "fumehood.toml";
+
+    /// Checks the bytes of a file. `file` is the name to show in problems; `place` holds the folder the file is in.
+    ///
+    /// # Errors
+    ///
+    /// [`Problems`]: all of them, each with its place. With broken syntax only that is told.
+    pub fn resolve(file: &str, bytes: &[u8], place: &Place<'_>) -> Result<Self, Problems> {
+        read::file(file, bytes, |written: written::Project, source| Self {
+            folder: place.folder.to_owned(),
+            servers: server::resolve(&written.servers, Asker::Project, place, source),
+            limits: SomeLimits::resolve(written.limits.as_ref(), source),
+        })
+    }
+
+    /// The folder the file is in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The servers by name.
+    pub fn servers(&self) -> &BTreeMap<ServerName, Server> {
+        &self.servers
+    }
+
+    /// Limits of every server that says nothing else.
+    pub fn limits(&self) -> &SomeLimits {
+        &self.limits
+    }
+}

@@ -1,0 +1,116 @@
+//! What serde refuses, in the words of a person who writes TOML.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{self, Expected, Unexpected};
+
+use crate::config::complaint::{Complaint, nearest, quoted};
+
+/// What serde refused, where, and which entry to leave out to get past it.
+#[derive(Debug)]
+pub(super) struct ReadError {
+    complaint: Complaint,
+    span: Option<Range<usize>>,
+    entry: Option<Range<usize>>,
+    /// Keys from the outermost to the entry; built from the inside out.
+    path: Vec<String>,
+    /// The known key that an unknown one was most likely meant to be.
+    meant: Option<&'static str>,
+}
+
+impl ReadError {
+    pub(super) fn span(&self) -> Option<Range<usize>> {
+        self.span.clone()
+    }
+
+    pub(super) fn entry(&self) -> Option<Range<usize>> {
+        self.entry.clone()
+    }
+
+    /// The complaint, and the keys that lead to the entry it is about.
+    pub(super) fn into_parts(self) -> (Complaint, Vec<String>) {
+        (self.complaint, self.path)
+    }
+
+    /// Errors pass from the inside out, so the first place told is the most exact one.
+    pub(super) fn at(self, span: Range<usize>) -> Self {
+        Self { span: self.span.or(Some(span)), ..self }
+    }
+
+    pub(super) fn entry_at(self, entry: Range<usize>) -> Self {
+        Self { entry: self.entry.or(Some(entry)), ..self }
+    }
+
+    /// The error of a table's entry: of its key, or of what is in it.
+    pub(super) fn in_entry(mut self, span: Range<usize>, key: &str) -> Self {
+        self.path.insert(0, self.meant.take().unwrap_or(key).to_owned());
+        self.entry_at(span)
+    }
+}
+
+impl From<Complaint> for ReadError {
+    fn from(complaint: Complaint) -> Self {
+        Self { complaint, span: None, entry: None, path: Vec::new(), meant: None }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.complaint.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+impl de::Error for ReadError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Complaint::new(message.to_string()).into()
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let found = match unexpected {
+            Unexpected::Bool(value) => format!("`{value}`"),
+            Unexpected::Signed(value) => format!("the number `{value}`"),
+            Unexpected::Float(value) => format!("the number `{value}`"),
+            Unexpected::Str(_) => "a string".to_owned(),
+            Unexpected::Seq => "an array".to_owned(),
+            Unexpected::Map => "a table".to_owned(),
+            other => other.to_string(),
+        };
+        Complaint::new(format!("expected {}, found {found}", plain(&expected.to_string()))).into()
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self { meant: nearest(field, expected.iter().copied()), ..unknown("key", field, expected).into() }
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        unknown("value", variant, expected).into()
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Complaint::new(format!("the key `{field}` is missing")).into()
+    }
+}
+
+fn unknown(what: &str, text: &str, known: &'static [&'static str]) -> Complaint {
+    let complaint = Complaint::new(format!("unknown {what} `{text}`"));
+    match nearest(text, known.iter().copied()) {
+        Some(meant) => complaint.help(format!("did you mean `{meant}`?")),
+        None => complaint.help(format!("known here: {}", quoted(known.iter().copied()))),
+    }
+}
+
+/// Serde's names of types, as TOML calls them.
+fn plain(expected: &str) -> String {
+    match expected {
+        "i64" => "a whole number".to_owned(),
+        "f64" => "a number".to_owned(),
+        "a sequence" => "an array".to_owned(),
+        "a boolean" => "`true` or `false`".to_owned(),
+        "a map" => "a table".to_owned(),
+        other if other.starts_with("struct ") => "a table".to_owned(),
+        other => other.to_owned(),
+    }
+}

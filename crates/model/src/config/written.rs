@@ -1,0 +1,58 @@
+//! The configuration as it is written: what serde reads, and what the JSON Schemas say. Nothing here is checked
+//! beyond its type; the types beside this module are what comes out of the checks.
+
+mod data;
+mod limits;
+mod mount;
+mod operator;
+mod project;
+mod server;
+mod size;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde_spanned::Spanned;
+
+pub(crate) use data::Data;
+pub(crate) use limits::{Limits, Maximum};
+pub(crate) use mount::Mount;
+pub(crate) use operator::Operator;
+pub(crate) use project::Project;
+pub(crate) use server::Server;
+pub(crate) use size::Size;
+
+/// A value and where it stands, in bytes from the beginning of the file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct At<T>(Spanned<T>);
+
+impl<T> At<T> {
+    pub(crate) fn get(&self) -> &T {
+        self.0.get_ref()
+    }
+
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.0.span()
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for At<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}

@@ -1,0 +1,32 @@
+//! `config.toml` of whoever runs Fumehood.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{At, Limits, Maximum, Server};
+
+/// The operator's configuration: `config.toml` in Fumehood's configuration folder.
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "Fumehood's config.toml")]
+pub(crate) struct Operator {
+    /// The servers by name: 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter or digit.
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
+    pub(crate) servers: BTreeMap<At<String>, Server>,
+    /// Ceilings of every server that says nothing else, whichever file declares it.
+    pub(crate) limits: Option<Limits>,
+    /// What holds for model-written code (`fumehood exec`).
+    pub(crate) code: Option<Code>,
+    /// What no project's file and no command line may exceed.
+    pub(crate) maximum: Option<Maximum>,
+}
+
+/// What holds for model-written code (`fumehood exec`).
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Code {
+    /// Ceilings of model-written code, where the command line says nothing else.
+    pub(crate) limits: Option<Limits>,
+}

@@ -7,5 +7,23 @@
 //!
 //! Deliberately absent: threads, async, policy, the network, and any say in what should be confined.
 
+mod control;
+mod failure;
+pub mod guard;
+mod idmap;
+mod init;
+mod kernel;
+mod landlock;
+mod launcher;
 pub mod message;
+mod root;
+pub mod seccomp;
+mod signals;
 pub mod spec;
+mod start;
+mod sys;
+mod tree;
+mod watch;
+
+pub use control::MAX_DATAGRAM;
+pub use launcher::{CONTROL_FD, SPEC_FD, main};

@@ -1,0 +1,205 @@
+//! The first half: what needs the caller's rights. It reads the spec, enters the cgroups, takes hold of the trees to
+//! be mounted (where started by root), makes PID 1 in its namespaces, writes its id maps, and ends.
+
+use std::{
+    fs::File,
+    io::Read,
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use rustix::{
+    pipe::{PipeFlags, pipe_with},
+    process::{getgid, getuid},
+};
+
+use crate::{
+    control::Control,
+    failure::{Step, refuse},
+    guard, init,
+    message::{Failure, Report, Stage},
+    spec::{Identity, Spec},
+    sys::{self, Fork},
+    tree::{self, Trees},
+};
+
+/// Inside, the tool is always this user and group.
+pub(crate) const INSIDE: u32 = 65534;
+
+/// The control socket's number in a started jail.
+pub const CONTROL_FD: i32 = 3;
+/// The number of the fd to read the spec from.
+pub const SPEC_FD: i32 = 4;
+const FIRST_FOREIGN: u32 = 5;
+
+/// Everything PID 1 needs from the time before it.
+#[derive(Debug)]
+pub(crate) struct Inheritance {
+    pub(crate) spec: Spec,
+    pub(crate) control: Control,
+    /// Trees taken hold of with the caller's rights; empty where PID 1 can take them itself.
+    pub(crate) trees: Trees,
+    /// `cgroup.procs` of the groups that processes enter.
+    pub(crate) tool_groups: Vec<File>,
+    /// Readable once the id maps are written, at its end once the launcher is gone.
+    pub(crate) go: OwnedFd,
+    pub(crate) groups_dropped: bool,
+}
+
+/// The whole program. Returns the exit code of the launcher.
+pub fn main() -> i32 {
+    let Ok(control) = sys::inherited(CONTROL_FD).map(Control::new) else {
+        eprintln!("fumehood-jail is started by fumehood; it does nothing by itself");
+        return 2;
+    };
+    match launch(control) {
+        Ok(()) => 0,
+        Err((control, failure)) => {
+            control.report(&Report::Failed(failure));
+            1
+        }
+    }
+}
+
+fn launch(control: Control) -> Result<(), (Control, Failure)> {
+    match prepare() {
+        Ok((spec, trees, tool_groups)) => make_init(spec, control, trees, tool_groups),
+        Err(failure) => Err((control, failure)),
+    }
+}
+
+fn prepare() -> Result<(Spec, Trees, Vec<File>), Failure> {
+    if !guard::off("close-fds") {
+        // Whatever the supervisor's caller left open is none of the cell's business.
+        sys::close_from(FIRST_FOREIGN).step(Stage::Spec, || "closing foreign fds".into())?;
+    }
+    let mut text = Vec::new();
+    let mut file = File::from(sys::inherited(SPEC_FD).step(Stage::Spec, || "opening the spec".into())?);
+    file.read_to_end(&mut text).step(Stage::Spec, || "reading the spec".into())?;
+    let spec = Spec::parse(&text)?;
+    for group in &spec.cgroups.init {
+        std::fs::write(group.join("cgroup.procs"), "0")
+            .step(Stage::Cgroup, || format!("entering the cgroup {}", group.display()))?;
+    }
+    let mut tool_groups = Vec::new();
+    for group in &spec.cgroups.tool {
+        let procs = group.join("cgroup.procs");
+        let file = File::options().write(true).open(&procs);
+        tool_groups.push(file.step(Stage::Cgroup, || format!("opening {}", procs.display()))?);
+    }
+    let trees = match spec.identity {
+        Identity::Reserved { id } => tree::take(&spec, Some(id))?,
+        Identity::Caller { .. } => Trees::default(),
+    };
+    Ok((spec, trees, tool_groups))
+}
+
+fn make_init(
+    spec: Spec,
+    control: Control,
+    trees: Trees,
+    tool_groups: Vec<File>,
+) -> Result<(), (Control, Failure)> {
+    let identity = spec.identity;
+    let made = drop_groups(identity).and_then(|groups_dropped| {
+        let (go, went) = pipe_with(PipeFlags::CLOEXEC).step(Stage::Namespaces, || "making a pipe".into())?;
+        let side = sys::fork_into(namespaces()).step(Stage::Namespaces, || "making the namespaces".into())?;
+        Ok((groups_dropped, go, went, side))
+    });
+    let (groups_dropped, go, went, side) = match made {
+        Ok(made) => made,
+        Err(failure) => return Err((control, failure)),
+    };
+    let Fork::Parent(pid) = side else {
+        drop(went);
+        init::run(Inheritance { spec, control, trees, tool_groups, go, groups_dropped });
+    };
+    let dropped = match write_maps(pid, identity) {
+        Ok(dropped) => dropped || groups_dropped,
+        Err(failure) => return Err((control, failure)),
+    };
+    control.report(&Report::Made { pid });
+    match rustix::io::write(&went, &[u8::from(dropped)]).step(Stage::Identity, || "waking PID 1".into()) {
+        Ok(_) => Ok(()),
+        Err(failure) => Err((control, failure)),
+    }
+}
+
+fn namespaces() -> u64 {
+    let all = [
+        ("user-namespace", libc::CLONE_NEWUSER),
+        ("mount-namespace", libc::CLONE_NEWNS),
+        ("pid-namespace", libc::CLONE_NEWPID),
+        ("network-namespace", libc::CLONE_NEWNET),
+        ("ipc-namespace", libc::CLONE_NEWIPC),
+        ("uts-namespace", libc::CLONE_NEWUTS),
+        ("cgroup-namespace", libc::CLONE_NEWCGROUP),
+    ];
+    all.into_iter()
+        .filter(|(name, _)| !guard::off(name))
+        .fold(0, |flags, (_, flag)| flags | u64::from(flag.unsigned_abs()))
+}
+
+/// Root's supplementary groups go before the user namespace; a user's cannot (`newgidmap` may help later).
+fn drop_groups(identity: Identity) -> Result<bool, Failure> {
+    match identity {
+        Identity::Reserved { .. } => {
+            rustix::thread::set_thread_groups(&[])
+                .step(Stage::Identity, || "dropping supplementary groups".into())?;
+            Ok(true)
+        }
+        Identity::Caller { .. } => Ok(false),
+    }
+}
+
+/// Writes the maps of PID 1 from outside. Returns whether PID 1 may drop its groups itself.
+fn write_maps(pid: i32, identity: Identity) -> Result<bool, Failure> {
+    let proc = Path::new("/proc").join(pid.to_string());
+    let write = |name: &str, text: String| {
+        let path = proc.join(name);
+        std::fs::write(&path, text).step(Stage::Identity, || format!("writing {}", path.display()))
+    };
+    match identity {
+        Identity::Reserved { id } => {
+            let id = if guard::off("identity") { 0 } else { id };
+            write("uid_map", format!("{INSIDE} {id} 1\n"))?;
+            write("gid_map", format!("{INSIDE} {id} 1\n"))?;
+            Ok(false)
+        }
+        Identity::Caller { subgid } => {
+            write("uid_map", format!("{INSIDE} {} 1\n", getuid().as_raw()))?;
+            if let Some(first) = subgid {
+                new_gid_map(pid, first)?;
+                return Ok(true);
+            }
+            write("setgroups", "deny".into())?;
+            write("gid_map", format!("{INSIDE} {} 1\n", getgid().as_raw()))?;
+            Ok(false)
+        }
+    }
+}
+
+/// `newgidmap` (setuid, from shadow) is the one way for a user to map a gid other than its own, and with it to drop
+/// supplementary groups.
+fn new_gid_map(pid: i32, first: u32) -> Result<(), Failure> {
+    let step = || format!("mapping the subordinate gid {first} with newgidmap");
+    let done = Command::new("newgidmap")
+        .args([pid.to_string(), INSIDE.to_string(), first.to_string(), "1".into()])
+        .stdin(Stdio::null())
+        .output()
+        .step(Stage::Identity, step)?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(refuse(Stage::Identity, step(), String::from_utf8_lossy(&done.stderr).trim().to_owned()))
+}
+
+/// Reads the launcher's word: whether the groups may be dropped. `None` when it failed and is gone.
+pub(crate) fn await_maps(go: &OwnedFd) -> Option<bool> {
+    let mut word = [0_u8; 1];
+    match rustix::io::read(go.as_fd(), &mut word) {
+        Ok(1) => Some(word == [1]),
+        Ok(_) | Err(_) => None,
+    }
+}

@@ -24,12 +24,11 @@ impl OwnerMaps {
     /// anybody else as nobody's.
     pub(crate) fn apply(&mut self, mount: BorrowedFd<'_>, owner: (u32, u32), tool: u32) -> io::Result<()> {
         let known = self.0.iter().position(|(of, _)| *of == owner);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                self.0.push((owner, namespace(owner, tool)?));
-                self.0.len() - 1
-            }
+        let index = if let Some(index) = known {
+            index
+        } else {
+            self.0.push((owner, namespace(owner, tool)?));
+            self.0.len() - 1
         };
         let Some((_, userns)) = self.0.get(index) else { return Err(io::ErrorKind::NotFound.into()) };
         sys::mount_setattr(mount, true, libc::MOUNT_ATTR_IDMAP, Some(userns.as_fd()))

@@ -30,7 +30,7 @@ use crate::{
 pub(crate) fn run(from: Inheritance) -> ! {
     let Inheritance { spec, control, trees, tool_groups, go, groups_dropped } = from;
     let Some(may_drop) = await_maps(&go) else { sys::exit_now(1) };
-    let built = build(&spec, trees, groups_dropped, may_drop && !groups_dropped);
+    let built = build(&spec, trees, groups_dropped, may_drop);
     let init = match built {
         Ok((rules, signals, ready)) => {
             // The launcher's end closes the pipe; from then on the supervisor is the parent whose death counts.
@@ -99,10 +99,11 @@ fn take_identity(identity: Identity, may_drop: bool) -> Result<bool, Failure> {
             rustix::thread::set_thread_res_gid(gid, gid, gid).step(Stage::Identity, step)?;
             rustix::thread::set_thread_res_uid(uid, uid, uid).step(Stage::Identity, step)?;
         }
-        Identity::Caller { subgid: Some(_) } => {
+        // The map leads to a subordinate gid; the present one has no place in it.
+        Identity::Caller { .. } if may_drop => {
             rustix::thread::set_thread_res_gid(gid, gid, gid).step(Stage::Identity, step)?;
         }
-        Identity::Caller { subgid: None } => {}
+        Identity::Caller { .. } => {}
     }
     Ok(may_drop)
 }
@@ -168,7 +169,7 @@ impl Init {
             }
             if control {
                 match self.control.receive() {
-                    Incoming::Order(order, fds) => self.obey(order, fds),
+                    Incoming::Order(order, fds) => self.obey(&order, fds),
                     Incoming::Noise => {}
                     Incoming::Closed => sys::exit_now(0),
                 }
@@ -176,8 +177,8 @@ impl Init {
         }
     }
 
-    fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) {
-        match order {
+    fn obey(&mut self, order: &Order, fds: Vec<OwnedFd>) {
+        match *order {
             Order::Start { id } => {
                 let rules = self.rules.as_ref();
                 match start::start(&self.spec, rules, &self.tool_groups, fds) {

@@ -16,7 +16,7 @@ use rustix::{
 
 use crate::{
     control::Control,
-    failure::{Step, refuse},
+    failure::Step,
     guard, init,
     message::{Failure, Report, Stage},
     spec::{Identity, Spec},
@@ -115,12 +115,12 @@ fn make_init(
         drop(went);
         init::run(Inheritance { spec, control, trees, tool_groups, go, groups_dropped });
     };
-    let dropped = match write_maps(pid, identity) {
-        Ok(dropped) => dropped || groups_dropped,
+    let may_drop = match write_maps(pid, identity) {
+        Ok(may_drop) => may_drop,
         Err(failure) => return Err((control, failure)),
     };
     control.report(&Report::Made { pid });
-    match rustix::io::write(&went, &[u8::from(dropped)]).step(Stage::Identity, || "waking PID 1".into()) {
+    match rustix::io::write(&went, &[u8::from(may_drop)]).step(Stage::Identity, || "waking PID 1".into()) {
         Ok(_) => Ok(()),
         Err(failure) => Err((control, failure)),
     }
@@ -149,7 +149,13 @@ fn drop_groups(identity: Identity) -> Result<bool, Failure> {
                 .step(Stage::Identity, || "dropping supplementary groups".into())?;
             Ok(true)
         }
-        Identity::Caller { .. } => Ok(false),
+        // Nothing to drop where the only group is the user's own.
+        Identity::Caller { .. } => {
+            let own = getgid();
+            let groups =
+                rustix::process::getgroups().step(Stage::Identity, || "reading the groups".into())?;
+            Ok(groups.into_iter().all(|group| group == own))
+        }
     }
 }
 
@@ -169,8 +175,10 @@ fn write_maps(pid: i32, identity: Identity) -> Result<bool, Failure> {
         }
         Identity::Caller { subgid } => {
             write("uid_map", format!("{INSIDE} {} 1\n", getuid().as_raw()))?;
-            if let Some(first) = subgid {
-                new_gid_map(pid, first)?;
+            // Where `newgidmap` will not, the kernel keeps the groups, and the report says so.
+            if let Some(first) = subgid
+                && new_gid_map(pid, first)
+            {
                 return Ok(true);
             }
             write("setgroups", "deny".into())?;
@@ -182,17 +190,13 @@ fn write_maps(pid: i32, identity: Identity) -> Result<bool, Failure> {
 
 /// `newgidmap` (setuid, from shadow) is the one way for a user to map a gid other than its own, and with it to drop
 /// supplementary groups.
-fn new_gid_map(pid: i32, first: u32) -> Result<(), Failure> {
-    let step = || format!("mapping the subordinate gid {first} with newgidmap");
-    let done = Command::new("newgidmap")
+fn new_gid_map(pid: i32, first: u32) -> bool {
+    Command::new("newgidmap")
         .args([pid.to_string(), INSIDE.to_string(), first.to_string(), "1".into()])
         .stdin(Stdio::null())
-        .output()
-        .step(Stage::Identity, step)?;
-    if done.status.success() {
-        return Ok(());
-    }
-    Err(refuse(Stage::Identity, step(), String::from_utf8_lossy(&done.stderr).trim().to_owned()))
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// Reads the launcher's word: whether the groups may be dropped. `None` when it failed and is gone.

@@ -27,3 +27,8 @@ mod watch;
 
 pub use control::MAX_DATAGRAM;
 pub use launcher::{CONTROL_FD, SPEC_FD, main};
+
+/// The Landlock ABI of the running kernel, 0 where it has none.
+pub fn landlock_abi() -> i32 {
+    sys::landlock_abi()
+}

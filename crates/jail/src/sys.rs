@@ -153,6 +153,8 @@ pub(crate) fn loopback_up() -> io::Result<()> {
         flags: libc::c_short,
         rest: [u8; 22],
     }
+    // IFF_UP (netdevice(7)), as the short the structure holds.
+    const UP: libc::c_short = 1;
     let socket = rustix::net::socket_with(
         rustix::net::AddressFamily::INET,
         rustix::net::SocketType::DGRAM,
@@ -170,7 +172,7 @@ pub(crate) fn loopback_up() -> io::Result<()> {
         if got < 0 {
             got
         } else {
-            request.flags |= libc::IFF_UP as libc::c_short;
+            request.flags |= UP;
             libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
         }
     };

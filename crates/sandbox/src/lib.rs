@@ -1,3 +1,8 @@
 //! Builds the walls around one process tree.
 
 pub mod cgroup;
+pub mod guard;
+pub mod host;
+pub mod process;
+pub mod identity;
+pub mod plan;

@@ -12,6 +12,7 @@ mod remedy;
 mod sys;
 
 pub use control::{Control, OrderError};
+pub(crate) use launch::landlock_layer;
 
 /// A built cell: PID 1 runs inside, nothing else does yet. Dropping it ends everything inside.
 #[derive(Debug)]

@@ -18,8 +18,8 @@ use rustix::{
     fs::{MemfdFlags, memfd_create},
     io::Errno,
     net::{
-        RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-        shutdown,
+        RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
+        sendmsg, shutdown,
     },
     pipe::{PipeFlags, pipe_with},
 };
@@ -72,7 +72,8 @@ impl Control {
     pub async fn start(&self, process: &spec::Process) -> Result<Running, OrderError> {
         let io = |step| move |error: Errno| OrderError::Io { step, source: error.into() };
         let pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(io("making a pipe"));
-        let ((stdin_there, stdin), (stdout, stdout_there), (stderr, stderr_there)) = (pipe()?, pipe()?, pipe()?);
+        let ((stdin_there, stdin), (stdout, stdout_there), (stderr, stderr_there)) =
+            (pipe()?, pipe()?, pipe()?);
         for ours in [&stdin, &stdout, &stderr] {
             rustix::io::ioctl_fionbio(ours, true).map_err(io("making a pipe non-blocking"))?;
         }

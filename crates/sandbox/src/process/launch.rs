@@ -138,7 +138,8 @@ async fn watch(init: PidOne, control: Control, ended: oneshot::Sender<Ended>) {
 
 /// The layers that the jail made: all of them, or it would have said so.
 fn layers(spec: &Spec, ready: &Report) -> Vec<Layer> {
-    let enforced = |name, detail: String| Layer { name, state: LayerState::Enforced, detail, remedy: String::new() };
+    let enforced =
+        |name, detail: String| Layer { name, state: LayerState::Enforced, detail, remedy: String::new() };
     let mut layers: Vec<Layer> = [
         LayerName::UserNamespace,
         LayerName::MountNamespace,
@@ -167,22 +168,25 @@ fn layers(spec: &Spec, ready: &Report) -> Vec<Layer> {
             name: LayerName::Identity,
             state: LayerState::Missing,
             detail: format!("the owner of {path} could not be mapped to the tool"),
-            remedy: "make the tree readable (or writable) to everybody, or keep it on ext4, xfs, btrfs or tmpfs"
-                .into(),
+            remedy:
+                "make the tree readable (or writable) to everybody, or keep it on ext4, xfs, btrfs or tmpfs"
+                    .into(),
         });
     }
     layers.push(groups(spec.identity, *groups_dropped));
-    layers.push(if *landlock_abi > 0 {
-        enforced(LayerName::Landlock, format!("ABI {landlock_abi}"))
-    } else {
-        Layer {
-            name: LayerName::Landlock,
-            state: LayerState::Missing,
-            detail: "the kernel has no Landlock, or it is not enabled".into(),
-            remedy: "boot a kernel from 5.13 on with `landlock` in its `lsm=` list".into(),
-        }
-    });
+    layers.push(landlock_layer(*landlock_abi));
     layers
+}
+
+/// Landlock at an ABI level, 0 for none.
+pub(crate) fn landlock_layer(abi: i32) -> Layer {
+    let (state, detail, remedy) = if abi > 0 {
+        (LayerState::Enforced, format!("ABI {abi}"), "")
+    } else {
+        let remedy = "boot a kernel from 5.13 on with `landlock` in its `lsm=` list";
+        (LayerState::Missing, "the kernel has no Landlock, or it is not enabled".into(), remedy)
+    };
+    Layer { name: LayerName::Landlock, state, detail, remedy: remedy.into() }
 }
 
 fn groups(identity: Identity, dropped: bool) -> Layer {

@@ -13,7 +13,9 @@ impl StartError {
                 program.display()
             ),
             Self::Layer(failure) => of(failure),
-            Self::Silent { .. } => "the host may be overloaded; try again, then look at `fumehood doctor`".into(),
+            Self::Silent { .. } => {
+                "the host may be overloaded; try again, then look at `fumehood doctor`".into()
+            }
             Self::Io { .. } => "look at `fumehood doctor`".into(),
         }
     }
@@ -52,7 +54,9 @@ fn of(failure: &Failure) -> String {
              under systemd leave out ProtectKernelTunables= and ProtectProc="
         }
         (Stage::Mounts, Some(libc::ENOSYS)) => "the kernel lacks the mount API of 5.12; boot a newer one",
-        (Stage::Mounts, Some(libc::ENOENT)) => "the path went away, or a link on the way to it changed; look at it and start again",
+        (Stage::Mounts, Some(libc::ENOENT)) => {
+            "the path went away, or a link on the way to it changed; look at it and start again"
+        }
         (Stage::Mounts, Some(libc::EACCES)) => "the path is not readable to the user who starts the cell",
         (Stage::Landlock, _) => "the kernel has Landlock but refused the rules; look at `fumehood doctor`",
         (Stage::Seccomp, _) => "the kernel refused a system-call filter: it needs CONFIG_SECCOMP_FILTER",
@@ -61,9 +65,13 @@ fn of(failure: &Failure) -> String {
             "the program, or the interpreter its first line names, is not in the cell: mount its folder with `--mount`"
         }
         (Stage::Exec, Some(libc::EACCES)) => "the program is not executable by the tool",
-        (Stage::Exec, Some(libc::ENOEXEC)) => "the program is of another architecture, or a script without a first line `#!`",
+        (Stage::Exec, Some(libc::ENOEXEC)) => {
+            "the program is of another architecture, or a script without a first line `#!`"
+        }
         (Stage::Exec, Some(libc::E2BIG)) => "arguments and environment together are too long for the kernel",
-        (Stage::Exec, Some(libc::EAGAIN)) => "the ceiling of processes is reached: raise it with `--limit processes=`",
+        (Stage::Exec, Some(libc::EAGAIN)) => {
+            "the ceiling of processes is reached: raise it with `--limit processes=`"
+        }
         (Stage::Spec, _) => "this is a mistake in Fumehood: please report it with this message",
         _ => "look at `fumehood doctor`",
     };

@@ -1,5 +1,8 @@
 //! Handing fds to a program about to be started, and watching fds.
-#![expect(unsafe_code, reason = "`pre_exec` is the only way to place fds at given numbers; tokio cannot check an fd's life")]
+#![expect(
+    unsafe_code,
+    reason = "`pre_exec` is the only way to place fds at given numbers; tokio cannot check an fd's life"
+)]
 
 use std::{
     os::fd::{AsRawFd, OwnedFd, RawFd},

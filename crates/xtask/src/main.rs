@@ -58,6 +58,6 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Lint => lint::run(&workspace),
         Task::Tidy => tidy::print(&workspace.tree()?),
         Task::Bench { names } => suite::program(&workspace, setup::For::Bench, "bench", &names),
-        Task::Demo => suite::program(&workspace, setup::For::Tests, "demo", &[]),
+        Task::Demo => suite::program(&workspace, setup::For::Demo, "demo", &[]),
     }
 }

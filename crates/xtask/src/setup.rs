@@ -2,6 +2,7 @@
 //!
 //! Everything is looked at first and done only when missing, so that a second run costs nothing.
 
+pub mod machine;
 pub mod npm;
 pub mod python;
 pub mod system;
@@ -16,8 +17,10 @@ use crate::workspace::Workspace;
 /// What is being prepared for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum For {
-    /// The tests and the demonstration.
+    /// The tests.
     Tests,
+    /// The demonstration.
+    Demo,
     /// Measurements, which need the other sandboxes too.
     Bench,
 }
@@ -33,7 +36,11 @@ pub fn prepare(workspace: &Workspace, purpose: For) -> Result<()> {
     system::prepare(purpose)?;
     user::prepare()?;
     npm::prepare(workspace)?;
-    python::prepare(workspace)
+    python::prepare(workspace)?;
+    if purpose == For::Tests {
+        machine::prepare(workspace);
+    }
+    Ok(())
 }
 
 /// Does `work` unless `folder/.ready` already holds `key`; writes it afterwards.

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::setup::{python, user};
+use crate::setup::user;
 use crate::workspace::{Workspace, answer, is_root, must};
 
 const PREFIX: &str = "fumehood-stage-";
@@ -42,11 +42,15 @@ impl Stage {
                 copy(&path, &stage.programs)?;
             }
         }
-        copy(&workspace.cache.join("npm"), &stage.cache)?;
-        for set in python::SETS {
-            let name = format!("python-{set}");
-            // An environment holds its own absolute path; only root uses these.
-            std::os::unix::fs::symlink(workspace.cache.join(&name), stage.cache.join(&name))?;
+        for entry in fs::read_dir(&workspace.cache)? {
+            let path = entry?.path();
+            let Some(name) = path.file_name() else { continue };
+            if name == "npm" {
+                copy(&path, &stage.cache)?;
+            } else {
+                // Python environments hold their own absolute path; these and the rest only root uses.
+                std::os::unix::fs::symlink(&path, stage.cache.join(name))?;
+            }
         }
         Ok(stage)
     }

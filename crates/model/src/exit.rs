@@ -52,6 +52,8 @@ pub enum Cause {
     OwnerGone,
     /// PID 1 of the cell was killed from outside.
     JailLost,
+    /// The cell could not be built, or its main process not be started.
+    NotStarted,
 }
 
 impl fmt::Display for Cause {
@@ -63,6 +65,7 @@ impl fmt::Display for Cause {
             Self::Asked => "its end was asked for",
             Self::OwnerGone => "its owner went away",
             Self::JailLost => "the jail was killed from outside",
+            Self::NotStarted => "it could not be started",
         })
     }
 }

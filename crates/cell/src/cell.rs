@@ -1,0 +1,267 @@
+//! The one cell of this supervisor: what is known of it, and who may ask for its end.
+
+use std::{cell::RefCell, collections::BTreeMap, io, rc::Rc};
+
+use cell_api::{
+    event::EventKind,
+    info::{CellInfo, CellState, End},
+    order::{EndOrder, LogMark},
+    spec::CellSpec,
+};
+use model::{exit::Cause, layer::Layer};
+use sandbox::{cgroup::CellGroups, process::Control};
+use tokio::{sync::watch, task::JoinHandle};
+
+use crate::{
+    Supervision, clock, events::Events, folders::make_private, log_file::LogFile, owner::OwnerRecord,
+    process::Process,
+};
+
+/// The cell. One thread owns it; nothing here waits while it holds a borrow.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    /// Name of its folder.
+    pub(crate) id: String,
+    /// Where things are.
+    pub(crate) supervision: Supervision,
+    /// What happened.
+    pub(crate) events: Events,
+    /// What changes.
+    pub(crate) state: RefCell<State>,
+    log: RefCell<Option<LogFile>>,
+    log_dropped: std::cell::Cell<u64>,
+    record: RefCell<OwnerRecord>,
+    ended: watch::Sender<Option<End>>,
+    wishes: watch::Sender<Option<Wish>>,
+}
+
+/// What changes over a cell's life.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// None before it was created.
+    pub(crate) described: Option<Described>,
+    /// Each layer as it was set up.
+    pub(crate) layers: Vec<Layer>,
+    /// For a person to read.
+    pub(crate) notes: Vec<String>,
+    /// Host pid of PID 1.
+    pub(crate) jail: Option<i32>,
+    /// While it runs.
+    pub(crate) control: Option<Control>,
+    /// Its groups, until they are removed.
+    pub(crate) groups: CellGroups,
+    /// Its host id, where started by root; nobody else's as long as it is here.
+    pub(crate) lease: Option<sandbox::identity::Lease>,
+    /// What every further process begins with.
+    pub(crate) template: Option<jail::spec::Process>,
+    /// All that were started.
+    pub(crate) processes: BTreeMap<u32, Rc<Process>>,
+    /// Tasks that look after it.
+    pub(crate) watches: Vec<JoinHandle<()>>,
+}
+
+/// A cell that was created.
+#[derive(Debug)]
+pub(crate) struct Described {
+    /// What it was created from.
+    pub(crate) spec: CellSpec,
+    /// When.
+    pub(crate) created: String,
+    /// Where it stands.
+    pub(crate) phase: CellState,
+}
+
+/// How somebody wants the cell to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// Stdin closed, then `SIGTERM`, then `SIGKILL`.
+    Orderly(EndOrder),
+    /// `SIGKILL`.
+    AtOnce(Cause),
+}
+
+impl Cell {
+    /// Takes a free id, makes the cell's folder and says who owns it.
+    pub(crate) fn new(supervision: Supervision) -> io::Result<Rc<Self>> {
+        let record = OwnerRecord::mine()?;
+        for folder in [&supervision.folders.state, &supervision.folders.cells()] {
+            make_private(folder).map_err(io::Error::other)?;
+        }
+        let id = loop {
+            let id = random_id()?;
+            match std::fs::create_dir(supervision.folders.cell(&id)) {
+                Ok(()) => break id,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        };
+        record.write(&supervision.folders.cell(&id))?;
+        Ok(Rc::new(Self {
+            id,
+            supervision,
+            events: Events::default(),
+            state: RefCell::default(),
+            log: RefCell::default(),
+            log_dropped: std::cell::Cell::default(),
+            record: RefCell::new(record),
+            ended: watch::Sender::new(None),
+            wishes: watch::Sender::new(None),
+        }))
+    }
+
+    /// Where it stands; `None` before it was created.
+    pub(crate) fn phase(&self) -> Option<CellState> {
+        self.state.borrow().described.as_ref().map(|described| described.phase)
+    }
+
+    /// Says where it stands now.
+    pub(crate) fn set_phase(&self, phase: CellState) {
+        if let Some(described) = &mut self.state.borrow_mut().described {
+            described.phase = phase;
+        }
+    }
+
+    /// How it looks from outside; `None` before it was created.
+    pub(crate) fn info(&self) -> Option<CellInfo> {
+        let state = self.state.borrow();
+        let described = state.described.as_ref()?;
+        Some(CellInfo {
+            id: self.id.clone(),
+            name: described.spec.name.clone(),
+            kind: described.spec.kind,
+            state: described.phase,
+            supervisor: rustix::process::getpid().as_raw_nonzero().get(),
+            jail: state.jail,
+            command: described.spec.command.clone(),
+            created: described.created.clone(),
+            layers: state.layers.clone(),
+            notes: state.notes.clone(),
+            log: self.log.borrow().as_ref().map(|log| log.path().to_owned()).unwrap_or_default(),
+            end: self.ended.borrow().clone(),
+        })
+    }
+
+    /// Describes it, and begins its log. `None` when it was described before.
+    pub(crate) fn describe(&self, spec: CellSpec) -> io::Result<Option<()>> {
+        if self.state.borrow().described.is_some() {
+            return Ok(None);
+        }
+        let logs = self.supervision.folders.logs(&spec.name);
+        make_private(&logs).map_err(io::Error::other)?;
+        *self.log.borrow_mut() = Some(LogFile::begin(&logs, &clock::file_stamp(), &self.id)?);
+        let described = Described { spec, created: clock::now(), phase: CellState::Created };
+        self.state.borrow_mut().described = Some(described);
+        self.events.push(EventKind::Created);
+        Ok(Some(()))
+    }
+
+    /// Writes what a process said on stderr to the log.
+    pub(crate) fn log(&self, bytes: &[u8]) {
+        if let Some(log) = &mut *self.log.borrow_mut() {
+            log.raw(bytes);
+        }
+        self.tell_truncation();
+    }
+
+    /// Writes what one of several processes said, each line marked with which.
+    pub(crate) fn log_marked(&self, mark: &str, bytes: &[u8]) {
+        if let Some(log) = &mut *self.log.borrow_mut() {
+            let text = String::from_utf8_lossy(bytes);
+            text.lines().for_each(|line| log.line(mark, line));
+        }
+        self.tell_truncation();
+    }
+
+    /// Writes a line that came another way.
+    pub(crate) fn log_line(&self, mark: LogMark, text: &str) {
+        let mark = match mark {
+            LogMark::StrayStdout => "stdout",
+            LogMark::Fumehood => "fumehood",
+        };
+        if let Some(log) = &mut *self.log.borrow_mut() {
+            log.line(mark, text);
+        }
+        self.tell_truncation();
+    }
+
+    /// Changes the owner's record. What cannot be written is no reason to stop: the next start looks by itself.
+    pub(crate) fn record(&self, change: impl FnOnce(&mut OwnerRecord)) -> io::Result<()> {
+        let mut record = self.record.borrow_mut();
+        change(&mut record);
+        record.write(&self.supervision.folders.cell(&self.id))
+    }
+
+    /// Whether something is left that only the next start can remove.
+    pub(crate) fn has_leftovers(&self) -> bool {
+        !self.record.borrow().cgroups.is_empty()
+    }
+
+    /// Asks for the end. A wish for an immediate end is never taken back by a later orderly one.
+    pub(crate) fn wish(&self, wish: Wish) {
+        self.wishes.send_if_modified(|held| {
+            let stronger = match held {
+                None => true,
+                Some(Wish::Orderly(_)) => *held != Some(wish),
+                Some(Wish::AtOnce(_)) => false,
+            };
+            if stronger {
+                *held = Some(wish);
+            }
+            stronger
+        });
+    }
+
+    /// Says a wish once more, for somebody who begins to listen only now.
+    pub(crate) fn wish_again(&self, wish: Wish) {
+        self.wishes.send_replace(Some(wish));
+    }
+
+    /// The strongest wish so far, and its changes.
+    pub(crate) fn wishes(&self) -> watch::Receiver<Option<Wish>> {
+        self.wishes.subscribe()
+    }
+
+    /// Says that nothing of it is left.
+    pub(crate) fn ended(&self, end: End) {
+        self.set_phase(CellState::Ended);
+        let End { cause, exit, detail } = end.clone();
+        self.events.push(EventKind::Ended { cause, exit, detail });
+        self.ended.send_replace(Some(end));
+    }
+
+    /// Waits until nothing of it is left.
+    pub(crate) async fn end(&self) -> End {
+        let mut ended = self.ended.subscribe();
+        match ended.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(end)) => end.clone(),
+            Ok(None) | Err(_) => {
+                End { cause: Cause::JailLost, exit: None, detail: Cause::JailLost.to_string() }
+            }
+        }
+    }
+
+    /// Whether anybody is attached to anything.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.state.borrow().processes.values().any(|process| process.is_attached())
+    }
+
+    fn tell_truncation(&self) {
+        /// Events of this kind come no closer than this, so that a noisy tool cannot push others out of the ring.
+        const STEP: u64 = 256 << 20;
+        let dropped = self.log.borrow().as_ref().map_or(0, LogFile::dropped);
+        let told = self.log_dropped.get();
+        if dropped > 0 && (told == 0 || dropped - told >= STEP) {
+            self.log_dropped.set(dropped);
+            self.events.push(EventKind::LogTruncated { dropped });
+        }
+    }
+}
+
+fn random_id() -> io::Result<String> {
+    let [a, b, c, d, e, f] = {
+        let mut bytes = [0; 6];
+        getrandom::fill(&mut bytes)?;
+        bytes
+    };
+    Ok(format!("{a:02x}{b:02x}{c:02x}{d:02x}{e:02x}{f:02x}"))
+}

@@ -1,0 +1,270 @@
+//! From a description to a running cell, and from a running cell to one more process in it.
+
+use std::{collections::BTreeMap, path::PathBuf, rc::Rc};
+
+use cell_api::{
+    error::{ErrorBody, ErrorCode},
+    event::EventKind,
+    info::CellState,
+    order::LogMark,
+    spec::{CellSpec, ProcessSpec},
+};
+use jail::{
+    message::{Failure, Stage},
+    spec::{self as asked, Entry},
+};
+use model::{
+    exit::{Cause, Exit},
+    layer::{Layer, LayerName, LayerState},
+};
+use sandbox::{
+    host::{Host, PlanError},
+    plan::{self, PrepareError, Prepared},
+    process::{OrderError, Running, Sandbox, StartError},
+};
+
+use crate::{
+    cell::{Cell, Wish},
+    ending,
+    folders::make_private,
+    owner::ProcessMark,
+    process::Process,
+    watches,
+};
+
+/// Builds the cell and starts its main process. Whatever goes wrong, nothing of it is left.
+pub(crate) async fn start(cell: Rc<Cell>) -> Result<(), ErrorBody> {
+    let mut wishes = cell.wishes();
+    let outcome = tokio::select! {
+        biased;
+        built = build(&cell) => built,
+        _ = wishes.wait_for(Option::is_some) => {
+            Err((Cause::OwnerGone, ErrorBody::new(ErrorCode::State, "the cell was ended while it was built")))
+        }
+    };
+    match outcome {
+        Ok(()) => {
+            // A wish that came together with the success was seen by nobody yet.
+            let wish = *cell.wishes().borrow();
+            if let Some(wish) = wish {
+                cell.wish_again(wish);
+            }
+            Ok(())
+        }
+        Err((cause, refusal)) => {
+            let cause = match *cell.wishes().borrow() {
+                Some(Wish::AtOnce(cause)) => cause,
+                _ => cause,
+            };
+            cell.log_line(LogMark::Fumehood, &format!("not started: {}", refusal.message));
+            ending::finish(&cell, (cause, None));
+            Err(refusal)
+        }
+    }
+}
+
+async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
+    let no = |refusal| (Cause::NotStarted, refusal);
+    let spec = cell.state.borrow().described.as_ref().map(|described| described.spec.clone());
+    let spec = spec.ok_or_else(|| no(ErrorBody::new(ErrorCode::State, "the cell was not created yet")))?;
+    let data = spec.data.as_ref().map(|data| cell.supervision.folders.data(&data.name));
+    if let Some(folder) = &data {
+        make_private(folder).map_err(|error| no(internal(error.to_string())))?;
+    }
+    let prepared = prepare(cell, &spec, data.as_deref()).map_err(no)?;
+    let Prepared { spec: wall, process, groups, lease, layers, notes } = prepared;
+    let guarded = guarded(&wall.root);
+    {
+        let mut state = cell.state.borrow_mut();
+        state.groups = groups;
+        state.lease = lease;
+        state.layers = layers;
+        state.notes = notes.iter().map(ToString::to_string).collect();
+        state.template = Some(process.clone());
+    }
+    let recorded = cell.record(|record| record.cgroups = cell.state.borrow().groups.paths());
+    recorded.map_err(|error| no(internal(format!("writing the owner's record failed: {error}"))))?;
+    let sandbox = cell.supervision.launcher.start(&wall).await.map_err(|error| no(not_built(&error)))?;
+    let Sandbox { control, layers, pid, ended } = sandbox;
+    // Only a later start needs it, and only if this supervisor dies: the groups alone would do.
+    cell.record(|record| record.jail = ProcessMark::of(pid)).ok();
+    let running = control.start(&process).await.map_err(|error| no(not_started(error)))?;
+    let Running { id, pid: inner, stdin, stdout, stderr, exit } = running;
+    let main = Process::adopt(id, inner, spec.command.clone(), stdin, stdout)
+        .map_err(|error| no(internal(format!("taking over the streams failed: {error}"))))?;
+    {
+        let mut state = cell.state.borrow_mut();
+        state.layers.extend(layers);
+        if spec.data.is_some() {
+            state.layers.push(watched_data());
+        }
+        state.layers.sort_by_key(|layer| layer.name);
+        state.jail = Some(pid);
+        state.control = Some(control.clone());
+        state.processes.insert(id, Rc::clone(&main));
+    }
+    cell.set_phase(CellState::Running);
+    cell.events.push(EventKind::Started);
+    cell.events.push(EventKind::ProcessStarted { process: id });
+    drain(cell, &main, stderr, None);
+    watches::begin(cell, &spec, data, guarded);
+    tokio::task::spawn_local(ending::live(Rc::clone(cell), control, main, exit, ended));
+    Ok(())
+}
+
+/// Starts one more process; its number.
+pub(crate) async fn further(cell: &Rc<Cell>, wanted: &ProcessSpec) -> Result<u32, ErrorBody> {
+    let (control, template) = {
+        let state = cell.state.borrow();
+        (state.control.clone(), state.template.clone())
+    };
+    let (Some(control), Some(template)) = (control, template) else {
+        return Err(ErrorBody::new(ErrorCode::State, "the cell does not run"));
+    };
+    let process = asked::Process {
+        argv: wanted.command.clone(),
+        env: overlay(&template.env, &wanted.env),
+        cwd: wanted.cwd.clone().unwrap_or(template.cwd),
+    };
+    let Running { id, pid, stdin, stdout, stderr, exit } =
+        control.start(&process).await.map_err(not_started)?;
+    let process = Process::adopt(id, pid, wanted.command.clone(), stdin, stdout)
+        .map_err(|error| internal(format!("taking over the streams failed: {error}")))?;
+    cell.state.borrow_mut().processes.insert(id, Rc::clone(&process));
+    cell.events.push(EventKind::ProcessStarted { process: id });
+    drain(cell, &process, stderr, Some(id));
+    let cell = Rc::clone(cell);
+    tokio::task::spawn_local(async move {
+        // An error means that the cell has ended first; that is told by the cell's end.
+        if let Ok(exit) = exit.await {
+            tell_exit(&cell, &process, exit);
+        }
+    });
+    Ok(id)
+}
+
+/// Says that a process has ended by itself.
+pub(crate) fn tell_exit(cell: &Cell, process: &Process, exit: Exit) {
+    process.ended(Some(exit));
+    cell.events.push(EventKind::ProcessExited { process: process.id, exit });
+}
+
+fn prepare(cell: &Cell, spec: &CellSpec, data: Option<&std::path::Path>) -> Result<Prepared, ErrorBody> {
+    let limits = spec.effective_limits();
+    let request = plan::Request {
+        id: &cell.id,
+        command: &spec.command,
+        env: &spec.env,
+        mounts: &spec.mounts,
+        data,
+        limits: &limits,
+        cwd: spec.cwd.as_deref(),
+    };
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let own = cell.supervision.folders.own();
+    let host = Host::new(std::env::vars_os(), cwd, own, spec.name.to_string());
+    plan::prepare(&request, &host).map_err(|error| {
+        let refusal = match &error {
+            PrepareError::Host(PlanError::Mount(_)) => ErrorBody::new(ErrorCode::Mount, error.to_string()),
+            PrepareError::Host(_) => ErrorBody::new(ErrorCode::Command, error.to_string()),
+            PrepareError::Lease(_) => internal(chain(&error)),
+            PrepareError::Required { layer, .. } => {
+                ErrorBody::new(ErrorCode::Required, error.to_string()).layer(layer.to_string())
+            }
+            PrepareError::Kernel { .. } => ErrorBody::new(ErrorCode::Wall, error.to_string()).layer("kernel"),
+        };
+        refusal.hint(error.hint())
+    })
+}
+
+fn not_built(error: &StartError) -> ErrorBody {
+    let refusal = match error {
+        StartError::Layer(failure) if error.is_host() => {
+            ErrorBody::new(ErrorCode::Wall, error.to_string()).layer(stage(failure))
+        }
+        _ => internal(chain(error)),
+    };
+    refusal.hint(error.hint())
+}
+
+fn not_started(error: OrderError) -> ErrorBody {
+    match error {
+        OrderError::Failed(failure) if matches!(failure.layer, Stage::Exec) => {
+            let message = failure.to_string();
+            ErrorBody::new(ErrorCode::Command, message).hint(StartError::Layer(failure).hint())
+        }
+        OrderError::Failed(failure) => not_built(&StartError::Layer(failure)),
+        other => internal(chain(&other)),
+    }
+}
+
+fn stage(failure: &Failure) -> String {
+    // The names in JSON are the ones people see elsewhere too.
+    match serde_json::to_value(failure.layer) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => format!("{:?}", failure.layer),
+    }
+}
+
+fn internal(message: impl Into<String>) -> ErrorBody {
+    ErrorBody::new(ErrorCode::Internal, message)
+}
+
+/// An error and what caused it, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+fn watched_data() -> Layer {
+    Layer {
+        name: LayerName::DataQuota,
+        state: LayerState::Watched,
+        detail: "the supervisor weighs the folder every 0.25 to 2 s; files deleted while open weigh nothing"
+            .into(),
+        remedy: String::new(),
+    }
+}
+
+/// The guarded names that existed when the mounts were looked at, on the host.
+fn guarded(root: &[Entry]) -> Vec<PathBuf> {
+    let binds = root.iter().filter_map(|entry| match entry {
+        Entry::Bind { source, guarded, .. } => Some((source, guarded)),
+        _ => None,
+    });
+    binds.flat_map(|(source, guarded)| guarded.iter().map(move |inside| source.join(inside))).collect()
+}
+
+fn overlay(template: &[String], declared: &BTreeMap<String, String>) -> Vec<String> {
+    let kept = template
+        .iter()
+        .filter(|variable| variable.split_once('=').is_none_or(|(name, _)| !declared.contains_key(name)));
+    kept.cloned().chain(declared.iter().map(|(name, value)| format!("{name}={value}"))).collect()
+}
+
+/// Reads a process's stderr into the log, under the process's number unless it is the main one.
+fn drain(cell: &Rc<Cell>, process: &Rc<Process>, stderr: std::os::fd::OwnedFd, number: Option<u32>) {
+    let cell = Rc::clone(cell);
+    let process = Rc::clone(process);
+    tokio::task::spawn_local(async move {
+        let mark = number.map(|number| format!("p{number}"));
+        process
+            .drain_stderr(stderr, |bytes| match &mark {
+                None => cell.log(bytes),
+                Some(mark) => cell.log_marked(mark, bytes),
+            })
+            .await;
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_process_has_the_cells_environment_and_its_own_over_it() {
+        let template = ["PATH=/usr/bin".to_owned(), "A=1".to_owned()];
+        let declared = BTreeMap::from([("A".to_owned(), "2=3".to_owned()), ("B".to_owned(), String::new())]);
+        assert_eq!(overlay(&template, &declared), ["PATH=/usr/bin", "A=2=3", "B="]);
+    }
+}

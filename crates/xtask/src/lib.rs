@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod bench;
+pub mod demo;
 pub mod lint;
 pub mod setup;
 pub mod suite;

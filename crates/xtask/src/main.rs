@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::{lint, setup, suite, tidy, workspace::Workspace};
+use xtask::{bench, demo, lint, setup, suite, tidy, workspace::Workspace};
 
 #[derive(Debug, Parser)]
 #[command(name = "x", about = "The one entry to everything done in this repository.")]
@@ -57,7 +57,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Bless => suite::bless(&workspace),
         Task::Lint => lint::run(&workspace),
         Task::Tidy => tidy::print(&workspace.tree()?),
-        Task::Bench { names } => suite::program(&workspace, setup::For::Bench, "bench", &names),
-        Task::Demo => suite::program(&workspace, setup::For::Demo, "demo", &[]),
+        Task::Bench { names } => bench::run(&workspace, &names),
+        Task::Demo => demo::run(&workspace),
     }
 }

@@ -74,20 +74,6 @@ pub fn bless(workspace: &Workspace) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds the product as it is measured and shown, and runs one of `testkit`'s programs against it.
-pub fn program(workspace: &Workspace, purpose: For, name: &str, arguments: &[String]) -> Result<ExitCode> {
-    setup::prepare(workspace, purpose)?;
-    must(&mut workspace.cargo(&["build", "-q", "--profile", "demo", "-p", "fumehood", "--bins"]))?;
-    let mut command =
-        workspace.cargo(&["run", "-q", "--profile", "demo", "-p", "testkit", "--example", name, "--"]);
-    command
-        .args(arguments)
-        .env("FUMEHOOD_BIN_DIR", workspace.target.join("demo"))
-        .env("FUMEHOOD_CACHE", &workspace.cache);
-    let status = command.status().with_context(|| format!("`{name}` could not be started"))?;
-    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
 fn build(workspace: &Workspace) -> Result<()> {
     eprintln!("x: building");
     must(&mut workspace.cargo(&["build", "-q", "--workspace", "--bins"]))?;

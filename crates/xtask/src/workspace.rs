@@ -50,6 +50,12 @@ impl Workspace {
         command.args(arguments).current_dir(&self.root);
         command
     }
+
+    /// Builds the product as it is measured and shown; the path of its program.
+    pub fn build_product(&self) -> Result<PathBuf> {
+        must(&mut self.cargo(&["build", "-q", "--profile", "demo", "-p", "fumehood", "--bins"]))?;
+        Ok(self.target.join("demo/fumehood"))
+    }
 }
 
 /// Runs a command and fails with its words when it fails. Nothing is read from a terminal.

@@ -1,0 +1,40 @@
+//! `./x bench`: measurements of one run, interleaved, told as ratios. Absolute times belong to the machine.
+
+mod start;
+mod summary;
+
+use std::fs;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value};
+
+use crate::setup::{self, For};
+use crate::workspace::Workspace;
+
+type Measure = fn(&Workspace, &std::path::Path) -> Result<Value>;
+
+const MEASUREMENTS: &[(&str, Measure)] = &[("start", start::measure)];
+
+/// Runs the named measurements, or all, and adds their results to `TARGET/bench.json`.
+pub fn run(workspace: &Workspace, names: &[String]) -> Result<ExitCode> {
+    if let Some(name) = names.iter().find(|name| !MEASUREMENTS.iter().any(|(known, _)| known == name)) {
+        let known: Vec<&str> = MEASUREMENTS.iter().map(|(name, _)| *name).collect();
+        bail!("there is no measurement `{name}`; there are: {}", known.join(", "));
+    }
+    setup::prepare(workspace, For::Bench)?;
+    eprintln!("x: building");
+    let product = workspace.build_product()?;
+    let path = workspace.target.join("bench.json");
+    let kept = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+    let mut results: Map<String, Value> = kept.unwrap_or_default();
+    for (name, measure) in
+        MEASUREMENTS.iter().filter(|(name, _)| names.is_empty() || names.iter().any(|n| n == name))
+    {
+        println!("\n{name}");
+        results.insert((*name).to_owned(), measure(workspace, &product).with_context(|| (*name).to_owned())?);
+    }
+    fs::write(&path, format!("{:#}\n", Value::Object(results)))?;
+    println!("\nresults: {}", path.display());
+    Ok(ExitCode::SUCCESS)
+}

@@ -4,7 +4,7 @@
 use std::{
     fs::File,
     io::Read,
-    os::fd::{AsFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, OwnedFd},
     path::Path,
     process::{Command, Stdio},
 };
@@ -27,11 +27,6 @@ use crate::{
 /// Inside, the tool is always this user and group.
 pub(crate) const INSIDE: u32 = 65534;
 
-/// The control socket's number in a started jail.
-pub const CONTROL_FD: i32 = 3;
-/// The number of the fd to read the spec from.
-pub const SPEC_FD: i32 = 4;
-const FIRST_FOREIGN: u32 = 5;
 
 /// Everything PID 1 needs from the time before it.
 #[derive(Debug)]
@@ -47,13 +42,16 @@ pub(crate) struct Inheritance {
     pub(crate) groups_dropped: bool,
 }
 
-/// The whole program. Returns the exit code of the launcher.
+/// The whole program. Its two arguments are the numbers of inherited fds: the control socket's, and that of a file
+/// that holds the spec. Returns the exit code of the launcher.
 pub fn main() -> i32 {
-    let Ok(control) = sys::inherited(CONTROL_FD).map(Control::new) else {
+    let mut numbers = std::env::args().skip(1).map_while(|number| number.parse::<i32>().ok());
+    let inherited = |number: Option<i32>| number.filter(|number| *number > 2).map(sys::inherited);
+    let (Some(Ok(control)), Some(Ok(spec))) = (inherited(numbers.next()), inherited(numbers.next())) else {
         eprintln!("fumehood-jail is started by fumehood; it does nothing by itself");
         return 2;
     };
-    match launch(control) {
+    match launch(Control::new(control), spec) {
         Ok(()) => 0,
         Err((control, failure)) => {
             control.report(&Report::Failed(failure));
@@ -62,20 +60,21 @@ pub fn main() -> i32 {
     }
 }
 
-fn launch(control: Control) -> Result<(), (Control, Failure)> {
-    match prepare() {
+fn launch(control: Control, spec: OwnedFd) -> Result<(), (Control, Failure)> {
+    match prepare(&control, spec) {
         Ok((spec, trees, tool_groups)) => make_init(spec, control, trees, tool_groups),
         Err(failure) => Err((control, failure)),
     }
 }
 
-fn prepare() -> Result<(Spec, Trees, Vec<File>), Failure> {
+fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Vec<File>), Failure> {
     if !guard::off("close-fds") {
         // Whatever the supervisor's caller left open is none of the cell's business.
-        sys::close_from(FIRST_FOREIGN).step(Stage::Spec, || "closing foreign fds".into())?;
+        let own = [control.as_fd().as_raw_fd(), spec.as_raw_fd()];
+        sys::close_others(own).step(Stage::Spec, || "closing foreign fds".into())?;
     }
     let mut text = Vec::new();
-    let mut file = File::from(sys::inherited(SPEC_FD).step(Stage::Spec, || "opening the spec".into())?);
+    let mut file = File::from(spec);
     file.read_to_end(&mut text).step(Stage::Spec, || "reading the spec".into())?;
     let spec = Spec::parse(&text)?;
     for group in &spec.cgroups.init {

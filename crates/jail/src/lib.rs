@@ -26,7 +26,7 @@ mod tree;
 mod watch;
 
 pub use control::MAX_DATAGRAM;
-pub use launcher::{CONTROL_FD, SPEC_FD, main};
+pub use launcher::main;
 
 /// The Landlock ABI of the running kernel, 0 where it has none.
 pub fn landlock_abi() -> i32 {

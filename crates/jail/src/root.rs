@@ -3,7 +3,7 @@
 
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    path::{Component, Path},
+    path::Path,
 };
 
 use rustix::{
@@ -141,25 +141,20 @@ fn attach(mount: BorrowedFd<'_>, at: BorrowedFd<'_>, path: &str) -> rustix::io::
 /// A folder inside, made with its parents where missing; what exists is used, a symbolic link on the way is refused.
 pub(crate) fn folder(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Failure> {
     let step = || format!("making {}", path.display());
-    let mut at = rustix::fs::openat(root, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-        .step(Stage::Mounts, step)?;
-    for part in path.components() {
-        let Component::Normal(name) = part else { continue };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let next = rustix::fs::openat(&at, name, flags, Mode::empty());
-        at = match next {
-            Err(rustix::io::Errno::NOENT) => rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))
-                .and_then(|()| rustix::fs::openat(&at, name, flags, Mode::empty())),
-            other => other,
-        }
-        .step(Stage::Mounts, step)?;
+    match open(root, path, OFlags::PATH | OFlags::DIRECTORY) {
+        Err(rustix::io::Errno::NOENT) => {}
+        other => return other.step(Stage::Mounts, step),
     }
-    Ok(at)
+    let (at, name) = parent(root, path)?;
+    rustix::fs::mkdirat(&at, &name, Mode::from_raw_mode(0o755)).step(Stage::Mounts, step)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(&at, &name, flags, Mode::empty()).step(Stage::Mounts, step)
 }
 
 /// Opens what lies at `path` inside, crossing mounts but never a symbolic link.
 pub(crate) fn open(root: BorrowedFd<'_>, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let inner = path.strip_prefix("/").unwrap_or(path);
+    let inner = if inner == Path::new("") { Path::new(".") } else { inner };
     let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     rustix::fs::openat2(root, inner, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
 }

@@ -131,17 +131,26 @@ pub(crate) fn reset_signals() -> io::Result<()> {
 
 /// Makes every fd from `first` on close at the next exec.
 pub(crate) fn close_at_exec_from(first: u32) -> io::Result<()> {
-    close_range(first, libc::CLOSE_RANGE_CLOEXEC)
+    close_range(first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC)
 }
 
-/// Closes every fd from `first` on, which must not be owned by anything of this program.
-pub(crate) fn close_from(first: u32) -> io::Result<()> {
-    close_range(first, 0)
+/// Closes every fd above 2 but the given ones, before this program owns any other.
+pub(crate) fn close_others(mut kept: [RawFd; 2]) -> io::Result<()> {
+    kept.sort_unstable();
+    let mut first = 3;
+    for fd in kept {
+        let fd = fd.unsigned_abs();
+        if first < fd {
+            close_range(first, fd - 1, 0)?;
+        }
+        first = fd.saturating_add(1);
+    }
+    close_range(first, u32::MAX, 0)
 }
 
-fn close_range(first: u32, flags: u32) -> io::Result<()> {
-    // SAFETY: changes the fd table only; closing is done at the program's start, before it owns any fd in the range.
-    let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, flags) };
+fn close_range(first: u32, last: u32, flags: u32) -> io::Result<()> {
+    // SAFETY: changes the fd table only; closing is done at the program's start, where nothing owns an fd in the range.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

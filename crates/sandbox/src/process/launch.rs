@@ -1,7 +1,7 @@
 //! Starting a jail: one `posix_spawn`, no fork by hand.
 
 use std::{
-    os::fd::OwnedFd,
+    os::fd::{AsRawFd, OwnedFd},
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -12,6 +12,7 @@ use jail::{
 };
 use model::layer::{Layer, LayerName, LayerState};
 use rustix::{
+    io::FdFlags,
     net::{AddressFamily, SocketFlags, SocketType, socketpair},
     process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions},
 };
@@ -67,7 +68,13 @@ fn spawn(launcher: &Launcher, control: OwnedFd, spec: OwnedFd) -> Result<std::pr
     {
         command.env(jail::guard::VARIABLE, off);
     }
-    sys::hand_over(&mut command, [(jail::CONTROL_FD, control), (jail::SPEC_FD, spec)]);
+    // Inherited under their own numbers, which are its arguments: so the standard library can use posix_spawn, which
+    // copies nothing of this process. Nothing else is started between here and the drop of the fds.
+    for fd in [&control, &spec] {
+        rustix::io::fcntl_setfd(fd, FdFlags::empty())
+            .map_err(|error| StartError::Io { step: "handing over an fd", source: error.into() })?;
+        command.arg(fd.as_raw_fd().to_string());
+    }
     command.spawn().map_err(|source| StartError::Program { program: launcher.program.clone(), source })
 }
 

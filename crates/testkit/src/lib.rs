@@ -1,1 +1,3 @@
-//! (being written)
+//! Worlds, doubles and attack programs for tests.
+
+pub mod vm;

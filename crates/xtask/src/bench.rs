@@ -1,7 +1,12 @@
 //! `./x bench`: measurements of one run, interleaved, told as ratios. Absolute times belong to the machine.
 
+mod api;
+mod freeze;
+mod server;
 mod start;
 mod summary;
+mod supervisor;
+mod world;
 
 use std::fs;
 use std::process::ExitCode;
@@ -14,7 +19,8 @@ use crate::workspace::Workspace;
 
 type Measure = fn(&Workspace, &std::path::Path) -> Result<Value>;
 
-const MEASUREMENTS: &[(&str, Measure)] = &[("start", start::measure)];
+const MEASUREMENTS: &[(&str, Measure)] =
+    &[("start", start::measure), ("freeze", freeze::measure), ("supervisor", supervisor::measure)];
 
 /// Runs the named measurements, or all, and adds their results to `TARGET/bench.json`.
 pub fn run(workspace: &Workspace, names: &[String]) -> Result<ExitCode> {

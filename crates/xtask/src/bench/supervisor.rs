@@ -1,0 +1,61 @@
+//! How much memory ten idle cells take besides what runs in them: proportional set sizes, as the kernel counts them.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::api::ask;
+use super::server::Server;
+use super::world::World;
+use crate::workspace::Workspace;
+
+const CELLS: usize = 10;
+
+pub(super) fn measure(workspace: &Workspace, product: &Path) -> Result<Value> {
+    let world = World::new(workspace, product)?;
+    let call = json!({ "name": "search_nodes", "arguments": { "query": "nothing" } });
+    let mut servers = Vec::new();
+    for _ in 0..CELLS {
+        let mut server = Server::start(&mut world.confined("memory"))?;
+        server.call(&call)?;
+        servers.push(server);
+    }
+    let sockets = world.sockets();
+    if sockets.len() != CELLS {
+        bail!("{} cells have a socket, not {CELLS}", sockets.len());
+    }
+    let (mut supervisors, mut jails) = (Vec::new(), Vec::new());
+    for socket in &sockets {
+        let cell = ask(socket, "GET", "/v1/cell")?;
+        let pid = |name: &str| {
+            cell.get(name).and_then(Value::as_u64).with_context(|| format!("no pid of the {name}"))
+        };
+        supervisors.push(pss_kib(pid("supervisor")?)?);
+        jails.push(pss_kib(pid("jail")?)?);
+    }
+    let runs = servers.iter().map(|server| pss_kib(server.pid().into())).collect::<Result<Vec<u64>>>()?;
+    let mean = |sizes: &[u64]| sizes.iter().sum::<u64>() / CELLS as u64;
+    for (name, sizes) in [("supervisor", &supervisors), ("PID 1 (jail)", &jails), ("fumehood run", &runs)] {
+        println!("  {name:<14} mean PSS of {CELLS}: {:>6} KiB", mean(sizes));
+    }
+    for server in servers {
+        server.end()?;
+    }
+    Ok(json!({
+        "cells": CELLS,
+        "supervisor_pss_kib": mean(&supervisors),
+        "jail_pss_kib": mean(&jails),
+        "run_pss_kib": mean(&runs),
+    }))
+}
+
+fn pss_kib(pid: u64) -> Result<u64> {
+    let path = format!("/proc/{pid}/smaps_rollup");
+    let text = fs::read_to_string(&path).with_context(|| {
+        format!("`{path}` cannot be read; the programs are not dumpable, so this measurement needs root")
+    })?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:")).context("no Pss line")?;
+    line.trim().trim_end_matches(" kB").parse().with_context(|| format!("`{line}` is no size"))
+}

@@ -1,0 +1,67 @@
+//! Folders of one measurement, and the product in them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+use tempfile::TempDir;
+
+use super::api;
+use crate::workspace::Workspace;
+
+/// State folders that go with the measurement.
+#[derive(Debug)]
+pub(super) struct World {
+    product: PathBuf,
+    packages: PathBuf,
+    state: TempDir,
+}
+
+impl World {
+    pub(super) fn new(workspace: &Workspace, product: &Path) -> Result<Self> {
+        let state = TempDir::with_prefix("fumehood-bench-")?;
+        Ok(Self { product: product.to_owned(), packages: workspace.cache.join("npm"), state })
+    }
+
+    /// `node` and the program of a server from npm.
+    pub(super) fn server(&self, name: &str) -> Vec<String> {
+        let path =
+            self.packages.join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+        vec!["node".to_owned(), path.display().to_string()]
+    }
+
+    /// A server from npm in a cell.
+    pub(super) fn confined(&self, name: &str) -> Command {
+        let mut command = Command::new(&self.product);
+        command
+            .args(["run", "--name", name, "--mount"])
+            .arg(&self.packages)
+            .arg("--")
+            .args(self.server(name));
+        self.settle(&mut command);
+        command
+    }
+
+    /// Model-written code in a cell.
+    pub(super) fn exec(&self, program: &[String]) -> Command {
+        let mut command = Command::new(&self.product);
+        command.args(["exec", "--"]).args(program);
+        self.settle(&mut command);
+        command
+    }
+
+    /// Gives a command this measurement's folders.
+    pub(super) fn settle(&self, command: &mut Command) {
+        for name in ["XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"] {
+            command.env(name, self.state.path());
+        }
+        // The memory server otherwise looks into its own package.
+        command.env("MEMORY_FILE_PATH", self.state.path().join("memory.jsonl"));
+        command.current_dir(self.state.path());
+    }
+
+    /// The sockets of running cells.
+    pub(super) fn sockets(&self) -> Vec<PathBuf> {
+        api::sockets(self.state.path())
+    }
+}

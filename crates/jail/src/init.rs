@@ -43,7 +43,10 @@ pub(crate) fn run(from: Inheritance) -> ! {
             }
             control.report(&ready);
             Init {
-                watch: spec.watch.map(|watch| Watch::new(watch, &spec)),
+                watch: spec
+                    .watch
+                    .filter(|_| !guard::off("memory-watch"))
+                    .map(|watch| Watch::new(watch, &spec)),
                 spec,
                 control,
                 tool_groups,
@@ -94,6 +97,9 @@ fn take_identity(identity: Identity, may_drop: bool) -> Result<bool, Failure> {
     if may_drop {
         rustix::thread::set_thread_groups(&[]).step(Stage::Identity, step)?;
     }
+    if guard::off("user-namespace") {
+        return become_nobody().step(Stage::Identity, step).map(|()| may_drop);
+    }
     match identity {
         Identity::Reserved { .. } => {
             rustix::thread::set_thread_res_gid(gid, gid, gid).step(Stage::Identity, step)?;
@@ -106,6 +112,17 @@ fn take_identity(identity: Identity, may_drop: bool) -> Result<bool, Failure> {
         Identity::Caller { .. } => {}
     }
     Ok(may_drop)
+}
+
+/// Only for the control of an attack test: the host's own 65534, with the capabilities that building the cell takes.
+fn become_nobody() -> rustix::io::Result<()> {
+    let (uid, gid) = (Uid::from_raw(INSIDE), Gid::from_raw(INSIDE));
+    rustix::thread::set_keep_capabilities(true)?;
+    rustix::thread::set_thread_res_gid(gid, gid, gid)?;
+    rustix::thread::set_thread_res_uid(uid, uid, uid)?;
+    let mut sets = rustix::thread::capabilities(None)?;
+    sets.effective = sets.permitted;
+    rustix::thread::set_capabilities(None, sets)
 }
 
 /// PID 1 has the tool's uid. Undumpable, its memory, its fds and its program are out of the tool's reach.

@@ -126,9 +126,10 @@ fn make_init(
 }
 
 fn namespaces() -> u64 {
+    // No guard takes the mount namespace away: what PID 1 does next would be done to the host's own mounts.
+    let always = u64::from(libc::CLONE_NEWNS.unsigned_abs());
     let all = [
         ("user-namespace", libc::CLONE_NEWUSER),
-        ("mount-namespace", libc::CLONE_NEWNS),
         ("pid-namespace", libc::CLONE_NEWPID),
         ("network-namespace", libc::CLONE_NEWNET),
         ("ipc-namespace", libc::CLONE_NEWIPC),
@@ -137,12 +138,13 @@ fn namespaces() -> u64 {
     ];
     all.into_iter()
         .filter(|(name, _)| !guard::off(name))
-        .fold(0, |flags, (_, flag)| flags | u64::from(flag.unsigned_abs()))
+        .fold(always, |flags, (_, flag)| flags | u64::from(flag.unsigned_abs()))
 }
 
 /// Root's supplementary groups go before the user namespace; a user's cannot (`newgidmap` may help later).
 fn drop_groups(identity: Identity) -> Result<bool, Failure> {
     match identity {
+        _ if guard::off("groups") => Ok(false),
         Identity::Reserved { .. } => {
             rustix::thread::set_thread_groups(&[])
                 .step(Stage::Identity, || "dropping supplementary groups".into())?;
@@ -166,6 +168,7 @@ fn write_maps(pid: i32, identity: Identity) -> Result<bool, Failure> {
         std::fs::write(&path, text).step(Stage::Identity, || format!("writing {}", path.display()))
     };
     match identity {
+        _ if guard::off("user-namespace") => Ok(false),
         Identity::Reserved { id } => {
             let id = if guard::off("identity") { 0 } else { id };
             write("uid_map", format!("{INSIDE} {id} 1\n"))?;
@@ -176,6 +179,7 @@ fn write_maps(pid: i32, identity: Identity) -> Result<bool, Failure> {
             write("uid_map", format!("{INSIDE} {} 1\n", getuid().as_raw()))?;
             // Where `newgidmap` will not, the kernel keeps the groups, and the report says so.
             if let Some(first) = subgid
+                && !guard::off("groups")
                 && new_gid_map(pid, first)
             {
                 return Ok(true);

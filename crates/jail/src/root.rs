@@ -40,8 +40,10 @@ pub(crate) fn build(spec: &Spec, trees: Trees) -> Result<(), Failure> {
     let root =
         tmpfs(&[("size", ROOT_SIZE), ("nr_inodes", ROOT_FILES), ("mode", "0755")], MountAttrFlags::empty())
             .step(Stage::Mounts, || "making the root tmpfs".into())?;
-    attach(root.as_fd(), rustix::fs::CWD, STAGING)
-        .step(Stage::Mounts, || format!("putting the new root on {STAGING}"))?;
+    // A control that stays on the host's root looks at the host's `/tmp`.
+    let staging = if guard::off("root") { "/mnt" } else { STAGING };
+    attach(root.as_fd(), rustix::fs::CWD, staging)
+        .step(Stage::Mounts, || format!("putting the new root on {staging}"))?;
     fill(root.as_fd(), spec, trees, kernel)?;
     if guard::off("root") {
         return Ok(());

@@ -108,7 +108,9 @@ fn become_tool(
 
 /// A session and process group of its own, no controlling terminal, default signals, the tool's cgroups.
 fn settle(tool_groups: &[File]) -> Result<(), Failure> {
-    rustix::process::setsid().step(Stage::Exec, || "making a session".into())?;
+    if !guard::off("session") {
+        rustix::process::setsid().step(Stage::Exec, || "making a session".into())?;
+    }
     sys::reset_signals().step(Stage::Exec, || "resetting signals".into())?;
     for mut group in tool_groups {
         group.write_all(b"0").step(Stage::Cgroup, || "entering the tool's cgroup".into())?;
@@ -170,6 +172,10 @@ fn keep_capabilities() -> rustix::io::Result<()> {
 }
 
 fn enter_folder(process: &Process) -> Result<(), Failure> {
+    if guard::off("root") {
+        // On the host there may be no such folder.
+        return Ok(());
+    }
     rustix::process::chdir(&process.cwd).step(Stage::Exec, || format!("entering {}", process.cwd.display()))
 }
 

@@ -3,6 +3,6 @@
 pub mod cgroup;
 pub mod guard;
 pub mod host;
-pub mod process;
 pub mod identity;
 pub mod plan;
+pub mod process;

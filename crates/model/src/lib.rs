@@ -12,3 +12,4 @@ pub mod limits;
 pub mod mount;
 pub mod name;
 pub mod size;
+pub mod stdio;

@@ -37,7 +37,13 @@ impl ServerName {
         hash.update(u64::try_from(scope.len()).unwrap_or(u64::MAX).to_be_bytes());
         hash.update(scope);
         hash.update(self.0.as_bytes());
-        let digits: String = hash.finalize().iter().take(10).map(|byte| format!("{byte:02x}")).collect();
+        let digits: String = hash
+            .finalize()
+            .iter()
+            .take(10)
+            .flat_map(|byte| [byte >> 4, byte & 15])
+            .filter_map(|digit| char::from_digit(u32::from(digit), 16))
+            .collect();
         let beginning: String = self.0.chars().take(Self::MAX_LEN - 1 - digits.len()).collect();
         Self(format!("{beginning}.{digits}"))
     }

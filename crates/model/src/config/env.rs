@@ -41,10 +41,10 @@ pub(super) fn resolve(
             resolved.insert(name.get().clone(), EnvValue::Given(value.get().clone()));
         }
         if let Err(complaint) = checked_name {
-            source.add(name.span(), complaint);
+            source.add(name.span(), &complaint);
         }
         if let Err(complaint) = checked_value {
-            source.add(value.span(), complaint);
+            source.add(value.span(), &complaint);
         }
     }
     resolved

@@ -53,7 +53,7 @@ impl Flags {
         let mut errors = Vec::new();
         let mut note = |flag, value: &str, result: Result<(), Complaint>| {
             if let Err(complaint) = result {
-                errors.push(FlagError::new(flag, value, complaint));
+                errors.push(FlagError::new(flag, value, &complaint));
             }
         };
         for text in texts.mounts {
@@ -132,7 +132,7 @@ pub struct FlagError {
 }
 
 impl FlagError {
-    fn new(flag: &'static str, value: &str, complaint: Complaint) -> Self {
+    fn new(flag: &'static str, value: &str, complaint: &Complaint) -> Self {
         Self {
             flag,
             value: harmless(value),

@@ -280,7 +280,7 @@ impl Maximum {
                 format!("`{name}` of {} is above the maximum of {}", name.show(value), name.show(maximum));
             source.add(
                 written.span_of(name).unwrap_or(0..0),
-                Complaint::new(message).help("lower it, or raise the value in `[maximum]`"),
+                &Complaint::new(message).help("lower it, or raise the value in `[maximum]`"),
             );
         }
     }
@@ -323,7 +323,7 @@ pub(super) fn kept<T, R>(
     match check(at.get()) {
         Ok(value) => Some(value),
         Err(complaint) => {
-            source.add(at.span(), complaint);
+            source.add(at.span(), &complaint);
             None
         }
     }

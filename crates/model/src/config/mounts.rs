@@ -44,7 +44,7 @@ pub(super) fn resolve(
         };
         match checked.and_then(|mount| without_twin(&mounts, mount)) {
             Ok(mount) => mounts.push(mount),
-            Err(complaint) => source.add(at.span(), complaint),
+            Err(complaint) => source.add(at.span(), &complaint),
         }
     }
     mounts.sort_by(|a, b| a.path.cmp(&b.path));
@@ -59,7 +59,9 @@ pub(super) fn parse(text: &str, asker: Asker, place: &Place<'_>) -> Result<Mount
         // `:r`, `:wr`, `:RO` are slips, and a slip must not become a path or an access that nobody meant.
         Some((_, ending)) if ending.len() <= 3 && ending.bytes().all(|b| b.is_ascii_alphabetic()) => {
             let complaint = Complaint::new(format!("`:{ending}` is no access"));
-            return Err(complaint.help("end with `:ro` to read or `:rw` to write, and with one of them too where the name itself ends like that"));
+            return Err(complaint.help(format!(
+                "end with `:ro` to read or `:rw` to write; a name that itself ends in `:{ending}` needs one of them behind it"
+            )));
         }
         _ => (text, false),
     };
@@ -121,7 +123,7 @@ fn path(written: &str, asker: Asker, place: &Place<'_>) -> Result<PathBuf, Compl
 }
 
 /// Resolves `.` and `..` as text; nothing for a path that is not absolute.
-fn normalised(path: &Path) -> Option<PathBuf> {
+pub(super) fn normalised(path: &Path) -> Option<PathBuf> {
     let mut result = PathBuf::new();
     for component in path.components() {
         match component {

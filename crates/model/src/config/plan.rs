@@ -131,14 +131,14 @@ impl Plan {
     ///
     /// [`PlanError`] where there is no program, or a maximum is exceeded.
     pub fn command(
-        name: ServerName,
+        name: &ServerName,
         command: Vec<String>,
         operator: &Operator,
         flags: &Flags,
     ) -> Result<Self, PlanError> {
         let mut ceilings = Ceilings::new(Limits::server(), operator);
         ceilings.add(Origin::Operator, operator.limits());
-        Draft::undeclared(&name).finish(command, ceilings, flags)
+        Draft::undeclared(name).finish(command, ceilings, flags)
     }
 
     /// Model-written code (`fumehood exec`): [`Limits::code`], the operator's `[code.limits]`, the command line.
@@ -147,14 +147,14 @@ impl Plan {
     ///
     /// [`PlanError`] where there is no program, or a maximum is exceeded.
     pub fn code(
-        name: ServerName,
+        name: &ServerName,
         command: Vec<String>,
         operator: &Operator,
         flags: &Flags,
     ) -> Result<Self, PlanError> {
         let mut ceilings = Ceilings::new(Limits::code(), operator);
         ceilings.add(Origin::Operator, operator.code_limits());
-        Draft::undeclared(&name).finish(command, ceilings, flags)
+        Draft::undeclared(name).finish(command, ceilings, flags)
     }
 
     /// The cell's name.
@@ -202,7 +202,7 @@ pub enum PlanError {
         /// The name asked for.
         name: String,
         /// The names there are.
-        known: Vec<String>,
+        known: BTreeSet<String>,
     },
     /// Both files declare it.
     #[error("the server `{name}` is declared by the project's file and by the operator's")]

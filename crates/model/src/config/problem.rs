@@ -71,14 +71,12 @@ impl Problem {
         let gutter = " ".repeat(number.len());
         let Self { file, line, column, message, excerpt, .. } = self;
         let (before, carets) = (" ".repeat(excerpt.before), "^".repeat(excerpt.width));
-        let mut text = format!(
+        let help = self.help.iter().map(|help| format!("\n{gutter} = help: {help}"));
+        let text = format!(
             "error: {message}\n{gutter}--> {file}:{line}:{column}\n{gutter} |\n{number} | {}\n{gutter} | {before}{carets}",
             excerpt.line
         );
-        if let Some(help) = &self.help {
-            text.push_str(&format!("\n{gutter} = help: {help}"));
-        }
-        text
+        help.fold(text, |text, help| text + &help)
     }
 }
 
@@ -149,7 +147,7 @@ impl<'a> Source<'a> {
     }
 
     /// Notes a problem at a span of bytes; a span out of the text is moved into it.
-    pub(crate) fn add(&mut self, span: Range<usize>, complaint: Complaint) {
+    pub(crate) fn add(&mut self, span: Range<usize>, complaint: &Complaint) {
         if self.found.len() >= Problems::MOST {
             return;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::limits::SomeLimits;
-use super::mounts::{Asker, Place};
+use super::mounts::{self, Asker, Place};
 use super::problem::Problems;
 use super::server::{self, Server};
 use super::{read, written};
@@ -30,7 +30,7 @@ impl Project {
     /// [`Problems`]: all of them, each with its place. With broken syntax only that is told.
     pub fn resolve(file: &str, bytes: &[u8], place: &Place<'_>) -> Result<Self, Problems> {
         read::file(file, bytes, |written: written::Project, source| Self {
-            folder: place.folder.to_owned(),
+            folder: mounts::normalised(place.folder).unwrap_or_else(|| place.folder.to_owned()),
             servers: server::resolve(&written.servers, Asker::Project, place, source),
             limits: SomeLimits::resolve(written.limits.as_ref(), source),
         })

@@ -29,14 +29,14 @@ pub(crate) fn file<T: DeserializeOwned + Default, R>(
     let written = if bytes.len() > LARGEST_FILE {
         let complaint =
             Complaint::new("the file is larger than 1 MiB").help("split it, or remove what is not needed");
-        source.add(0..0, complaint);
+        source.add(0..0, &complaint);
         None
     } else if let Err(error) = std::str::from_utf8(bytes) {
         // The text before the first bad byte is the same in both forms, so the place is right in the lossy one.
         let start = error.valid_up_to();
         source.add(
             start..start + char::REPLACEMENT_CHARACTER.len_utf8(),
-            Complaint::new("the file is not UTF-8"),
+            &Complaint::new("the file is not UTF-8"),
         );
         None
     } else {
@@ -56,7 +56,7 @@ fn document<T: DeserializeOwned + Default>(text: &str, source: &mut Source<'_>) 
             // One slip makes the parser stumble several times; the first of a line is the cause.
             let line = text.bytes().take(span.start).filter(|byte| *byte == b'\n').count();
             if lines.insert(line) {
-                source.add(span, Complaint::new(error.message()));
+                source.add(span, &Complaint::new(error.message()));
             }
         }
         return None;
@@ -74,7 +74,7 @@ fn value<T: DeserializeOwned + Default>(root: &Spanned<DeValue<'_>>, source: &mu
                 let entry = error.entry();
                 let span = error.span().unwrap_or_else(|| root.span());
                 let (complaint, path) = error.into_parts();
-                source.add(span, complaint);
+                source.add(span, &complaint);
                 source.leave_out(path);
                 // An entry is left out at most once, so this ends; the second condition bounds the time.
                 let fresh = entry.is_some_and(|entry| skipped.insert((entry.start, entry.end)));

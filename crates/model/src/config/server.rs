@@ -75,7 +75,7 @@ pub(super) fn resolve(
             Ok(_) => {}
             Err(_) => source.add(
                 name.span(),
-                Complaint::new(format!("`{}` is not a server name", name.get()))
+                &Complaint::new(format!("`{}` is not a server name", name.get()))
                     .help("use 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter or digit"),
             ),
         }
@@ -100,20 +100,20 @@ fn command(name: &At<String>, server: &written::Server, source: &mut Source<'_>)
         let complaint = Complaint::new(format!("the server `{}` has no `command`", name.get()));
         source.add(
             name.span(),
-            complaint.help("add the program and its arguments: `command = [\"node\", \"server.js\"]`"),
+            &complaint.help("add the program and its arguments: `command = [\"node\", \"server.js\"]`"),
         );
         return None;
     };
     let mut sound = true;
     for argument in command.get() {
         if let Err(complaint) = env::check_argument(argument.get()) {
-            source.add(argument.span(), complaint);
+            source.add(argument.span(), &complaint);
             sound = false;
         }
     }
     let arguments: Vec<String> = command.get().iter().map(|argument| argument.get().clone()).collect();
     if sound && let Err(complaint) = check_command(&arguments) {
-        source.add(command.span(), complaint);
+        source.add(command.span(), &complaint);
         sound = false;
     }
     sound.then_some(arguments)

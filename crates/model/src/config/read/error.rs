@@ -9,7 +9,10 @@ use crate::config::complaint::{Complaint, nearest, quoted};
 
 /// What serde refused, where, and which entry to leave out to get past it.
 #[derive(Debug)]
-pub(super) struct ReadError {
+pub(super) struct ReadError(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
     complaint: Complaint,
     span: Option<Range<usize>>,
     entry: Option<Range<usize>>,
@@ -21,43 +24,46 @@ pub(super) struct ReadError {
 
 impl ReadError {
     pub(super) fn span(&self) -> Option<Range<usize>> {
-        self.span.clone()
+        self.0.span.clone()
     }
 
     pub(super) fn entry(&self) -> Option<Range<usize>> {
-        self.entry.clone()
+        self.0.entry.clone()
     }
 
     /// The complaint, and the keys that lead to the entry it is about.
     pub(super) fn into_parts(self) -> (Complaint, Vec<String>) {
-        (self.complaint, self.path)
+        (self.0.complaint, self.0.path)
     }
 
     /// Errors pass from the inside out, so the first place told is the most exact one.
-    pub(super) fn at(self, span: Range<usize>) -> Self {
-        Self { span: self.span.or(Some(span)), ..self }
+    pub(super) fn at(mut self, span: Range<usize>) -> Self {
+        self.0.span.get_or_insert(span);
+        self
     }
 
-    pub(super) fn entry_at(self, entry: Range<usize>) -> Self {
-        Self { entry: self.entry.or(Some(entry)), ..self }
+    pub(super) fn entry_at(mut self, entry: Range<usize>) -> Self {
+        self.0.entry.get_or_insert(entry);
+        self
     }
 
     /// The error of a table's entry: of its key, or of what is in it.
     pub(super) fn in_entry(mut self, span: Range<usize>, key: &str) -> Self {
-        self.path.insert(0, self.meant.take().unwrap_or(key).to_owned());
+        let key = self.0.meant.take().unwrap_or(key).to_owned();
+        self.0.path.insert(0, key);
         self.entry_at(span)
     }
 }
 
 impl From<Complaint> for ReadError {
     fn from(complaint: Complaint) -> Self {
-        Self { complaint, span: None, entry: None, path: Vec::new(), meant: None }
+        Self(Box::new(Parts { complaint, span: None, entry: None, path: Vec::new(), meant: None }))
     }
 }
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.complaint.message)
+        f.write_str(&self.0.complaint.message)
     }
 }
 
@@ -82,7 +88,9 @@ impl de::Error for ReadError {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self { meant: nearest(field, expected.iter().copied()), ..unknown("key", field, expected).into() }
+        let mut error = Self::from(unknown("key", field, expected));
+        error.0.meant = nearest(field, expected.iter().copied());
+        error
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {

@@ -1,6 +1,8 @@
 //! A deserializer over parsed TOML that borrows its tree, leaves out entries, and knows where each error stands.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
+use std::fmt;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -45,7 +47,7 @@ impl<'a> Node<'a> {
                 visitor.visit_seq(Elements { items: items.iter(), skipped: self.skipped })
             }
             DeValue::Table(table) => {
-                visitor.visit_map(Entries { entries: table.iter(), value: None, skipped: self.skipped })
+                visitor.visit_map(Entries { remaining: table.iter(), value: None, skipped: self.skipped })
             }
         }
     }
@@ -90,7 +92,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     ) -> Result<V::Value, ReadError> {
         match self.value.get_ref() {
             DeValue::String(text) => visitor.visit_enum(StrDeserializer::new(text)),
-            other => Err(de::Error::custom(format!("expected a string, found the {}", other.type_str()))),
+            _ => self.visit(StringExpected).map(|never| match never {}),
         }
         .map_err(|error: ReadError| error.at(self.value.span()))
     }
@@ -106,6 +108,17 @@ impl IntoDeserializer<'_, ReadError> for Node<'_> {
 
     fn into_deserializer(self) -> Self {
         self
+    }
+}
+
+/// Refuses everything, as *not a string*.
+struct StringExpected;
+
+impl Visitor<'_> for StringExpected {
+    type Value = Infallible;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
     }
 }
 
@@ -155,7 +168,7 @@ impl IntoDeserializer<'_, ReadError> for Key<'_> {
 }
 
 struct Entries<'a> {
-    entries: <&'a DeTable<'a> as IntoIterator>::IntoIter,
+    remaining: <&'a DeTable<'a> as IntoIterator>::IntoIter,
     value: Option<(&'a Spanned<DeString<'a>>, Node<'a>)>,
     skipped: &'a Skipped,
 }
@@ -164,7 +177,7 @@ impl<'de> MapAccess<'de> for Entries<'_> {
     type Error = ReadError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, ReadError> {
-        for (key, value) in self.entries.by_ref() {
+        for (key, value) in self.remaining.by_ref() {
             let span = key.span();
             if self.skipped.contains(&(span.start, span.end)) {
                 continue;

@@ -1,0 +1,147 @@
+//! The checked-in JSON Schemas are the generated ones, and say about a file what the program says about it.
+//! With `FUMEHOOD_BLESS=1` the files are written instead of compared.
+
+use std::path::{Path, PathBuf};
+
+use model::config::{LimitName, Operator, Place, Project, schema};
+use serde_json::{Value, json};
+
+fn place() -> Place<'static> {
+    Place { folder: Path::new("/srv/app"), home: Some(Path::new("/home/ann")) }
+}
+
+#[test]
+fn the_checked_in_schemas_are_the_generated_ones() {
+    for (name, text) in [("fumehood", schema::project()), ("config", schema::operator())] {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../schema/{name}.schema.json"));
+        if std::env::var_os("FUMEHOOD_BLESS").is_some_and(|bless| bless == "1") {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let there = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(there == text, "{} is stale: run this test with FUMEHOOD_BLESS=1", path.display());
+    }
+}
+
+/// TOML samples: valid by the program and by the schema, or by neither. The program checks more than a schema can say
+/// (paths, sizes), so what only it refuses is not among them.
+#[test]
+fn schema_and_program_agree() {
+    let validator = jsonschema::validator_for(&json(&schema::project())).unwrap();
+    let samples: &[(bool, &str)] = &[
+        (true, ""),
+        (true, "[servers.a]\ncommand = ['x']"),
+        (
+            true,
+            "[limits]\nmemory = '1 GiB'\ncpu = 1\nrequire = ['pids', 'landlock']\n[servers.a]\ncommand = ['x', 'y']\n\
+             env = { A_1 = 'b', PATH = '/usr/bin' }\nmounts = ['a', 'b:rw', { path = 'c', write = true }, { path = 'd' }]\n\
+             data = true\nlimits = { cpu = 0.5, processes = 10, memory = 536870912, open_files = 64, file_size = '1KB', \
+             scratch = '1.5MiB', scratch_files = 100 }"
+                .trim_end(),
+        ),
+        (true, "[servers.a]\ncommand = ['x']\ndata = '10 MiB'"),
+        (true, "[servers.a]\ncommand = ['x']\ndata = 10485760"),
+        (true, "[servers.a]\ncommand = ['x']\ndata = { size = '10 MiB' }"),
+        (true, "[servers.a]\ncommand = ['x']\ndata = {}"),
+        (false, "server = 1"),
+        (false, "[servers.a]"),
+        (false, "[servers.a]\ncommand = []"),
+        (false, "[servers.a]\ncommand = 'x'"),
+        (false, "[servers.a]\ncommand = ['x', 1]"),
+        (false, "[servers.a]\ncommand = ['x']\ncomand = ['x']"),
+        (false, "[servers.'-a']\ncommand = ['x']"),
+        (false, "[servers.a]\ncommand = ['x']\nenv = { 'A-B' = 'x' }"),
+        (false, "[servers.a]\ncommand = ['x']\nenv = { HOME = '/x' }"),
+        (false, "[servers.a]\ncommand = ['x']\nenv = { A = 1 }"),
+        (false, "[servers.a]\ncommand = ['x']\nmounts = 'a'"),
+        (false, "[servers.a]\ncommand = ['x']\nmounts = ['']"),
+        (false, "[servers.a]\ncommand = ['x']\nmounts = [{ write = true }]"),
+        (false, "[servers.a]\ncommand = ['x']\nmounts = [{ path = 'a', writable = true }]"),
+        (false, "[servers.a]\ncommand = ['x']\ndata = 'much'"),
+        (false, "[servers.a]\ncommand = ['x']\ndata = { quota = 1 }"),
+        (false, "[servers.a]\ncommand = ['x']\ndata = -1"),
+        (false, "[limits]\ncpu = 0"),
+        (false, "[limits]\ncpu = 'all'"),
+        (false, "[limits]\nprocesses = 0"),
+        (false, "[limits]\nmemory = '1 gib of it'"),
+        (false, "[limits]\nrequire = ['seccomp']"),
+        (false, "[maximum]\ncpu = 1"),
+    ];
+    for (valid, text) in samples {
+        let value: Value = toml::from_str(text).unwrap();
+        assert_eq!(validator.is_valid(&value), *valid, "the schema about\n{text}");
+        let resolved = Project::resolve("fumehood.toml", text.as_bytes(), &place());
+        // `file_size = '1KB'` is below the bound that only the program knows.
+        if !text.contains("1KB") {
+            assert_eq!(resolved.is_ok(), *valid, "the program about\n{text}\n{resolved:?}");
+        }
+    }
+}
+
+#[test]
+fn the_operators_schema_knows_the_operators_tables() {
+    let validator = jsonschema::validator_for(&json(&schema::operator())).unwrap();
+    for (valid, text) in [
+        (true, "[limits]\ncpu = 1\n[code.limits]\ncpu = 0.5\n[maximum]\nmemory = '4GiB'\ndata = '8GiB'"),
+        (true, "[servers.a]\ncommand = ['x']\nmounts = ['~/notes', '/srv/x:rw']"),
+        (false, "[maximum]\nrequire = ['memory']"),
+        (false, "[code]\ncpu = 1"),
+        (false, "[codes.limits]\ncpu = 1"),
+    ] {
+        let value: Value = toml::from_str(text).unwrap();
+        assert_eq!(validator.is_valid(&value), valid, "the schema about\n{text}");
+        assert_eq!(
+            Operator::resolve("c", text.as_bytes(), place().home).is_ok(),
+            valid,
+            "the program about\n{text}"
+        );
+    }
+}
+
+#[test]
+fn every_object_is_closed_and_described() {
+    for text in [schema::project(), schema::operator()] {
+        let schema = json(&text);
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+        assert!(schema["title"].is_string());
+        let mut closed = 0;
+        visit(&schema, &mut |object| {
+            if let Some(Value::Object(properties)) = object.get("properties") {
+                assert_eq!(object["additionalProperties"], json!(false), "{object}");
+                closed += 1;
+                for (name, property) in properties {
+                    assert!(property["description"].is_string(), "`{name}` has no description");
+                }
+            }
+            assert_ne!(object.get("type"), Some(&json!("null")), "TOML has no null: {object}");
+        });
+        assert!(closed >= 4);
+    }
+}
+
+#[test]
+fn the_schema_states_the_bounds_of_the_program() {
+    let schema = json(&schema::project());
+    for name in [LimitName::Processes, LimitName::OpenFiles, LimitName::ScratchFiles, LimitName::Cpu] {
+        let scale = if name == LimitName::Cpu { 1000.0 } else { 1.0 };
+        let property = &schema["$defs"]["Limits"]["properties"][name.as_str()];
+        let bounds =
+            [property["minimum"].as_f64().unwrap() * scale, property["maximum"].as_f64().unwrap() * scale];
+        let expected = [name.bounds().start().to_string(), name.bounds().end().to_string()];
+        assert_eq!(bounds.map(|bound| bound.to_string()), expected, "{name}");
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn visit(value: &Value, look: &mut impl FnMut(&Value)) {
+    match value {
+        Value::Object(members) => {
+            look(value);
+            members.values().for_each(|member| visit(member, look));
+        }
+        Value::Array(items) => items.iter().for_each(|item| visit(item, look)),
+        _ => {}
+    }
+}

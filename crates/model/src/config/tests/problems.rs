@@ -163,10 +163,10 @@ fn a_long_line_is_shown_around_the_place() {
 
 #[test]
 fn problems_are_counted_up_to_a_most() {
-    let text: String = (0..500).map(|n| format!("[servers.s{n}]\n")).collect();
+    let text = (0..500).map(|n| format!("[servers.s{n}]")).collect::<Vec<_>>().join("\n");
     let problems = Project::resolve("f", text.as_bytes(), &place()).unwrap_err();
     assert_eq!(problems.as_slice().len(), Problems::MOST);
-    let text: String = (0..500).map(|n| format!("unknown{n} = 1\n")).collect();
+    let text = (0..500).map(|n| format!("unknown{n} = 1")).collect::<Vec<_>>().join("\n");
     let problems = Project::resolve("f", text.as_bytes(), &place()).unwrap_err();
     assert_eq!(problems.as_slice().len(), Problems::MOST);
 }
@@ -219,7 +219,7 @@ proptest! {
     /// Mending what is told ends: a file is never refused without a problem, nor accepted with one.
     #[test]
     fn every_unknown_key_is_always_told(keys in proptest::collection::btree_set("[k-z]{3,9}x", 1..20)) {
-        let text: String = keys.iter().map(|key| format!("{key} = 1\n")).collect();
+        let text = keys.iter().map(|key| format!("{key} = 1")).collect::<Vec<_>>().join("\n");
         let problems = Project::resolve("f", text.as_bytes(), &place()).unwrap_err();
         let told: Vec<&str> = problems.as_slice().iter().map(Problem::text).collect();
         prop_assert_eq!(told, keys.iter().map(String::as_str).collect::<Vec<_>>());

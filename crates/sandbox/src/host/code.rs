@@ -2,13 +2,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::ground::{Ground, base_name};
 use super::interpreter::{Named, code_of, python_module};
 use super::layout::node_modules;
 use super::mask;
-use super::runtime::is_plain;
+use super::plan_error::{PlanError, text};
 use super::sight::{Sight, Topic};
+use super::view::Kind;
 use super::walk::WalkError;
-use super::{Ground, PlanError, base_name, text};
 
 /// Files that stand at the top of a project of interpreted code.
 const PROJECT: &[&str] = &[
@@ -84,7 +85,7 @@ fn show_argument(
         }
         return Ok(());
     };
-    if !is_plain(ground, &trace.real) {
+    if !matches!(ground.view.kind(&trace.real), Some(Kind::Dir | Kind::File)) {
         return Ok(());
     }
     sight.add_links(&trace.links);

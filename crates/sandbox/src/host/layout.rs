@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::Ground;
+use super::ground::Ground;
 use super::view::name_of;
 
 /// What a program needs to run.

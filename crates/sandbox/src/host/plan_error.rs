@@ -1,7 +1,7 @@
 //! Why it cannot be worked out what a cell must see.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::mounts::MountError;
 use super::shim::ShimError;
@@ -129,6 +129,11 @@ impl PlanError {
             Self::Mount(error) => error.hint(),
         }
     }
+}
+
+/// A path as text: a command line and a spec hold no other.
+pub(crate) fn text(path: &Path) -> Result<String, PlanError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| PlanError::NotText { path: path.to_owned() })
 }
 
 fn list(paths: &[PathBuf]) -> String {

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::code;
+use super::ground::Ground;
 use super::layout::{self, Layout};
+use super::plan_error::PlanError;
 use super::shim::{self, Shim};
 use super::sight::{Sight, Topic};
-use super::view::{Kind, Trace, name_of};
-use super::{Ground, PlanError, code};
+use super::view::{Trace, name_of};
 
 /// Interpreters of interpreters followed (`BINPRM_MAX_RECURSION` of the kernel).
 const MAX_DEPTH: usize = 5;
@@ -296,9 +298,4 @@ fn interpreter_of(head: &[u8]) -> Option<String> {
     }
     let named = words.find(|word| !word.starts_with('-') && !word.contains('='));
     Some(named.unwrap_or(path).to_owned())
-}
-
-/// Whether a path is a folder or regular file of the host.
-pub(crate) fn is_plain(ground: &Ground<'_>, path: &Path) -> bool {
-    matches!(ground.view.kind(path), Some(Kind::Dir | Kind::File))
 }

@@ -7,7 +7,7 @@ mod volta;
 
 use std::path::{Path, PathBuf};
 
-use super::Ground;
+use super::ground::Ground;
 use super::view::View;
 
 /// What stands behind a program that may be a shim.

@@ -110,12 +110,11 @@ impl Sight {
         true
     }
 
-    /// Marks the tree that holds `file` for owner mapping, where other users could not read the file.
+    /// Marks the tree that holds `file` for owner mapping, where other users could not get at the file in it.
     pub(crate) fn must_read(&mut self, view: &View, file: &Path) {
-        if !view.is_public(file)
-            && let Some(bound) = self.bounds.iter_mut().find(|bound| bound.shows(file))
-        {
-            bound.map_owner = true;
+        if let Some(bound) = self.bounds.iter_mut().find(|bound| bound.shows(file)) {
+            let inside = file.ancestors().take_while(|path| path.starts_with(&bound.path));
+            bound.map_owner |= !inside.into_iter().all(|path| view.is_public(path));
         }
     }
 

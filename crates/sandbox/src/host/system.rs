@@ -10,6 +10,8 @@ use super::view::View;
 /// Folders that hold the system's programs and libraries, the same for every user of the host.
 const FOLDERS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
+/// Largest file of `/etc` that is copied rather than bound, in bytes.
+const SMALL: u64 = 4096;
 /// Who exists inside.
 const PASSWD: &str = "root:x:0:0:root:/root:/bin/sh\ntool:x:65534:65534:tool:/home/tool:/bin/sh\n";
 /// Groups that exist inside.
@@ -98,8 +100,17 @@ fn as_on_host(view: &View, seen: &[PathBuf], path: &Path) -> Option<Entry> {
     {
         return Some(Entry::Symlink { path: path.to_owned(), target });
     }
+    if let Some(contents) = small(view, &real) {
+        return Some(Entry::File { path: path.to_owned(), contents });
+    }
     // A service's socket or device under one of these names is nothing a cell needs.
     (view.is_dir(&real) || view.is_file(&real)).then(|| bind(view, &real, path))
+}
+
+/// The text of a file so small that writing it costs less than a mount; none that not everybody may read.
+fn small(view: &View, real: &Path) -> Option<String> {
+    let fits = view.is_public(real) && view.is_file(real) && view.size(real)? <= SMALL;
+    fits.then(|| view.text(real)).flatten()
 }
 
 fn shown_in_etc(path: &Path) -> bool {

@@ -135,6 +135,11 @@ impl View {
         self.metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
     }
 
+    /// Size of what `path` leads to, in bytes.
+    pub(crate) fn size(&self, path: &Path) -> Option<u64> {
+        self.metadata(path).map(|metadata| metadata.len())
+    }
+
     /// The link at `path`, unfollowed; nothing where it is none.
     pub(crate) fn link(&self, path: &Path) -> Option<PathBuf> {
         fs::read_link(self.outside(path)).ok()

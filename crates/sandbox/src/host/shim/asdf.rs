@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Shim, ShimError};
-use crate::host::Ground;
+use crate::host::ground::Ground;
 
 const TOOL: &str = "asdf";
 /// Folders of an installation in which plugins keep programs (their `list-bin-paths`, which is never run).

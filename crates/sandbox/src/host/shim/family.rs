@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Shim, ShimError, installed, upwards};
-use crate::host::Ground;
+use crate::host::ground::Ground;
 
 /// One manager of the family.
 #[derive(Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{Shim, ShimError, installed};
-use crate::host::Ground;
+use crate::host::ground::Ground;
 
 const TOOL: &str = "mise";
 /// A folder's own files, the strongest first.

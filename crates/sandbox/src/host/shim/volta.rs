@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Shim, ShimError};
-use crate::host::Ground;
+use crate::host::ground::Ground;
 
 const TOOL: &str = "Volta";
 /// `extends` chains followed.

@@ -271,3 +271,25 @@ fn what_will_be_missed_is_said() {
     let plan = world.plan("node ./gone.js").unwrap();
     assert_eq!(plan.notes[0].to_string(), "missing: /home/u/app/./gone.js does not exist");
 }
+
+#[test]
+fn a_tree_that_others_cannot_read_maps_its_owner() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use jail::spec::Entry;
+
+    let world = node().file("/srv/app/sub/s.js", "").file("/srv/app/package.json", "{}");
+    for path in ["/srv/app", "/srv/app/sub"] {
+        set_permissions(world.outside(path), Permissions::from_mode(0o755)).unwrap();
+    }
+    let mapped = |file: u32, folder: u32| {
+        set_permissions(world.outside("/srv/app/sub/s.js"), Permissions::from_mode(file)).unwrap();
+        set_permissions(world.outside("/srv/app/sub"), Permissions::from_mode(folder)).unwrap();
+        let plan = world.plan("node /srv/app/sub/s.js").unwrap();
+        matches!(plan.entries.as_slice(), [Entry::Bind { map_owner: true, write: false, .. }])
+    };
+    assert!(!mapped(0o644, 0o755));
+    assert!(mapped(0o600, 0o755));
+    assert!(mapped(0o644, 0o700));
+}

@@ -40,7 +40,8 @@ fn etc_is_made_up_and_holds_no_secret() {
         .file("/etc/cron.d/job", "x")
         .file("/etc/ssl/private/host.key", "x")
         .file("/etc/ssl/certs/root.pem", "x")
-        .file("/etc/ld.so.cache", "x")
+        .file("/etc/ld.so.cache", &"x".repeat(5000))
+        .file("/etc/debian_version", "13.1\n")
         .file("/etc/ld.so.preload", "x")
         .file("/etc/java-17-openjdk/net.properties", "x")
         .file("/etc/python3.11/sitecustomize.py", "x")
@@ -78,6 +79,7 @@ fn etc_is_made_up_and_holds_no_secret() {
     assert!(text("etc/hosts").unwrap().contains("127.0.1.1 cell\n"));
     assert_eq!(text("etc/hostname").unwrap(), "cell\n");
     assert!(text("etc/resolv.conf").unwrap().starts_with('#'));
+    assert_eq!(text("etc/debian_version").unwrap(), "13.1\n");
     assert!(text("etc/nsswitch.conf").unwrap().contains("hosts: files dns\n"));
 }
 
@@ -86,7 +88,7 @@ fn what_a_link_of_etc_leads_to_is_bound_where_it_would_be_unseen() {
     let world = World::new()
         .file("/var/lib/ca/pem/root.pem", "x")
         .link("/etc/ssl/certs", "/var/lib/ca/pem")
-        .file("/etc/zone", "x")
+        .file("/etc/zone", &"x".repeat(5000))
         .link("/etc/localtime", "zone");
     let base = base(&world);
     let bound: Vec<String> = base

@@ -20,7 +20,8 @@ impl Data {
             4 => self.architecture,
             16.. if offset.is_multiple_of(4) => {
                 let argument = self.arguments[(offset as usize - 16) / 8];
-                if offset.is_multiple_of(8) { argument as u32 } else { (argument >> 32) as u32 }
+                let half = if offset.is_multiple_of(8) { argument } else { argument >> 32 };
+                u32::try_from(half & 0xffff_ffff).unwrap()
             }
             _ => panic!("load from {offset}"),
         }
@@ -51,7 +52,7 @@ pub(super) fn run(program: &[sock_filter], data: &Data) -> (Answer, usize) {
 fn answer(value: u32) -> Answer {
     match value & 0xffff_0000 {
         0x7fff_0000 => Answer::Allow,
-        0x0005_0000 => Answer::Errno((value & 0xffff) as i32),
+        0x0005_0000 => Answer::Errno((value & 0xffff).cast_signed()),
         other => panic!("neither allowed nor an errno: {other:#x}"),
     }
 }

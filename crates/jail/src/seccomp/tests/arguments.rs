@@ -55,7 +55,7 @@ fn sockets() {
             (&[17, 3, 3], family), // PACKET
             (&[38, 5, 0], family), // ALG
             (&[40, 1, 0], family), // VSOCK
-            (&[40 | HIGH, 1, 0], family),
+            (&[0x28 | HIGH, 1, 0], family),
             (&[44, 3, 0], family), // XDP
             (&[0xffff_ffff, 1, 0], family),
         ],
@@ -76,10 +76,10 @@ fn namespaces() {
     // fork, a thread of glibc, vfork.
     check(
         "clone",
-        &[(&[0x0120_0011], Allow), (&[0x003d_0f00], Allow), (&[0x4111], Allow), (&[HIGH | 17], Allow)],
+        &[(&[0x0120_0011], Allow), (&[0x003d_0f00], Allow), (&[0x4111], Allow), (&[HIGH | 0x11], Allow)],
     );
     for bit in [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000] {
-        check("clone", &[(&[bit], EPERM), (&[bit | 17], EPERM), (&[bit | ALL_HIGH], EPERM)]);
+        check("clone", &[(&[bit], EPERM), (&[bit | 0x11], EPERM), (&[bit | ALL_HIGH], EPERM)]);
         check("unshare", &[(&[bit], EPERM), (&[bit | 0x200], EPERM), (&[bit | ALL_HIGH], EPERM)]);
     }
     check("unshare", &[(&[0], Allow), (&[0x200], Allow), (&[0x0004_0600], Allow)]);

@@ -59,7 +59,6 @@ pub(crate) fn build(spec: &Spec, trees: Trees) -> Result<(), Failure> {
 fn fill(root: BorrowedFd<'_>, spec: &Spec, trees: Trees, kernel: kernel::Mounts) -> Result<(), Failure> {
     kernel.put(root, spec, trees.devices)?;
     let mut binds = trees.binds.into_iter();
-    let mut pending = binds.next();
     for entry in &spec.root {
         let path = entry.path();
         match entry {
@@ -68,10 +67,8 @@ fn fill(root: BorrowedFd<'_>, spec: &Spec, trees: Trees, kernel: kernel::Mounts)
             Entry::File { contents, .. } => file(root, path, contents)?,
             Entry::Tmpfs { size, files, sticky, .. } => scratch(root, path, *size, *files, *sticky)?,
             Entry::Bind { masked, .. } => {
-                // The trees of one bind are its own and those of its guarded paths, in that order.
-                while let Some(tree) = pending.take_if(|tree| tree.path.starts_with(path)) {
+                for tree in binds.next().unwrap_or_default() {
                     put(root, &tree)?;
-                    pending = binds.next();
                 }
                 for inner in masked {
                     mask(root, &path.join(inner))?;

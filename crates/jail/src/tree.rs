@@ -26,8 +26,8 @@ const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 /// Detached mounts, to be put in place by [`crate::root`].
 #[derive(Debug, Default)]
 pub(crate) struct Trees {
-    /// Each with its path inside, in order.
-    pub(crate) binds: Vec<Tree>,
+    /// For each bind of the spec, in order: its own tree, then those of its guarded paths.
+    pub(crate) binds: Vec<Vec<Tree>>,
     /// Device nodes.
     pub(crate) devices: Vec<Tree>,
     /// Sources whose owner could not be mapped.
@@ -59,7 +59,7 @@ pub(crate) fn take(spec: &Spec, tool: Option<u32>) -> Result<Trees, Failure> {
                 taken.push(bind(&source, &path, false, owner, &mut maps, &mut trees.unmapped)?);
             }
         }
-        trees.binds.append(&mut taken);
+        trees.binds.push(taken);
     }
     for name in DEVICES {
         let source = Path::new("/dev").join(name);

@@ -67,6 +67,8 @@ type Built = (Option<RulesetCreated>, OwnedFd, Report);
 
 fn build(spec: &Spec, taken: tree::Trees, groups_dropped: bool, may_drop: bool) -> Result<Built, Failure> {
     rustix::process::umask(Mode::from_raw_mode(0o022));
+    // A handler of PID 1's could be set off from inside; without one the kernel ignores such signals to init.
+    sys::reset_signals().step(Stage::Identity, || "resetting signals".into())?;
     let dropped = take_identity(spec.identity, may_drop)?;
     hide_self()?;
     if !guard::off("uts-namespace") {

@@ -1,5 +1,5 @@
 //! The memory watch, for hosts where no cgroup of ours holds the ceiling. It counts what a process cannot easily hide:
-//! private memory, shared mappings, memfds that are open anywhere inside, and the cell's tmpfs. It is a watch: a fast
+//! private memory, shared mappings, memfds that are open anywhere inside, System V segments, and the cell's tmpfs. It is a watch: a fast
 //! tool overshoots until the next look, and memory in pipes and sockets is not seen.
 
 use std::{collections::BTreeSet, fs, os::unix::fs::MetadataExt, path::PathBuf};
@@ -80,8 +80,17 @@ impl Watch {
                 }
             }
         }
-        mounted.saturating_add(open)
+        mounted.saturating_add(open).saturating_add(system_v())
     }
+}
+
+/// Resident bytes of the cell's System V segments, attached or not (proc(5): `rss` is the 15th column).
+fn system_v() -> u64 {
+    let Ok(text) = fs::read_to_string("/proc/sysvipc/shm") else { return 0 };
+    text.lines()
+        .skip(1)
+        .filter_map(|line| line.split_ascii_whitespace().nth(14)?.parse::<u64>().ok())
+        .fold(0, u64::saturating_add)
 }
 
 #[derive(Debug, Default, Clone, Copy)]

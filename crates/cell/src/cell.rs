@@ -258,10 +258,8 @@ impl Cell {
 }
 
 fn random_id() -> io::Result<String> {
-    let [a, b, c, d, e, f] = {
-        let mut bytes = [0; 6];
-        getrandom::fill(&mut bytes)?;
-        bytes
-    };
-    Ok(format!("{a:02x}{b:02x}{c:02x}{d:02x}{e:02x}{f:02x}"))
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes)?;
+    // Twelve hexadecimal digits: short enough to be typed, and a name in use is noticed.
+    Ok(format!("{:012x}", u64::from_ne_bytes(bytes) >> 16))
 }

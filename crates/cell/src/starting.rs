@@ -18,7 +18,7 @@ use model::{
     layer::{Layer, LayerName, LayerState},
 };
 use sandbox::{
-    host::{Host, PlanError},
+    host::{Host, MountError, PlanError},
     plan::{self, PrepareError, Prepared},
     process::{OrderError, Running, Sandbox, StartError},
 };
@@ -165,8 +165,14 @@ fn prepare(cell: &Cell, spec: &CellSpec, data: Option<&std::path::Path>) -> Resu
     let host = Host::new(std::env::vars_os(), cwd, own, spec.name.to_string());
     plan::prepare(&request, &host).map_err(|error| {
         let refusal = match &error {
-            PrepareError::Host(PlanError::Mount(_)) => ErrorBody::new(ErrorCode::Mount, error.to_string()),
-            PrepareError::Host(_) => ErrorBody::new(ErrorCode::Command, error.to_string()),
+            PrepareError::Host(PlanError::Mount(
+                MountError::Relative { .. }
+                | MountError::Missing { .. }
+                | MountError::Special { .. }
+                | MountError::Twice { .. },
+            )) => ErrorBody::new(ErrorCode::Spec, chain(&error)),
+            PrepareError::Host(PlanError::Mount(_)) => ErrorBody::new(ErrorCode::Mount, chain(&error)),
+            PrepareError::Host(_) => ErrorBody::new(ErrorCode::Command, chain(&error)),
             PrepareError::Lease(_) => internal(chain(&error)),
             PrepareError::Required { layer, .. } => {
                 ErrorBody::new(ErrorCode::Required, error.to_string()).layer(layer.to_string())

@@ -1,1 +1,38 @@
-fn main() {}
+//! The command line: `fumehood run` in place of a command, and what belongs to it.
+//!
+//! Deliberately absent: logic. Verbs translate words into requests to a supervisor and answers into words.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod cli;
+mod configuration;
+mod ending;
+mod naming;
+mod places;
+mod relay;
+mod session;
+mod stop;
+mod terminal;
+mod verb;
+
+fn main() -> ExitCode {
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version are no errors; clap knows which and where they go.
+        Err(error) => return usage(&error),
+    };
+    match verb::perform(cli.verb) {
+        Ok(code) => code,
+        Err(error) => stop::tell(&error),
+    }
+}
+
+fn usage(error: &clap::Error) -> ExitCode {
+    // Whoever cannot be told how it is used has closed the stream.
+    error.print().ok();
+    if error.use_stderr() { stop::USAGE.into() } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,159 @@
+//! The words of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Runs the tools of an AI agent in cells: without your keys, your files and your network.
+#[derive(Debug, Parser)]
+#[command(name = "fumehood", version, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Run an MCP server in a cell; stdin and stdout carry the protocol
+    Run(Run),
+    /// Run any command in a throw-away cell; memory and process ceilings must be held by the kernel
+    Exec(Exec),
+    /// List the running cells
+    Ps(Ps),
+    /// Show what a server wrote to stderr
+    Logs(Logs),
+    /// Try every layer on this host, and say what would improve it
+    Doctor(Doctor),
+    /// Print a completion script for a shell
+    Completions(Completions),
+    /// Supervise one cell (started by `run` and `exec`)
+    #[command(hide = true)]
+    Cell(Supervise),
+}
+
+/// What a cell is given.
+#[derive(Debug, Args)]
+pub(crate) struct Given {
+    /// Name to list and log it under
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Make a folder or file visible at its own path, read-only unless `:rw` follows
+    #[arg(long = "mount", value_name = "PATH[:rw]")]
+    pub(crate) mounts: Vec<String>,
+    /// Set a variable, or pass on your own value of it
+    #[arg(long = "env", value_name = "NAME[=VALUE]")]
+    pub(crate) env: Vec<String>,
+    /// Mount a folder at /data that stays; cells that give the same name share it
+    #[arg(long, value_name = "NAME[:SIZE]")]
+    pub(crate) data: Option<String>,
+    /// Set a ceiling: memory, cpu, processes, open_files, file_size, scratch, scratch_files, require
+    #[arg(long = "limit", value_name = "NAME=VALUE")]
+    pub(crate) limits: Vec<String>,
+    /// Say what the cell sees, and pass the program's stderr on
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// `run`
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) given: Given,
+    /// Seconds the server has to end by itself after stdin is closed
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=600))]
+    pub(crate) grace: u64,
+    /// A server of fumehood.toml or of the operator's file, or a command; after `--` always a command
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "NAME | COMMAND"
+    )]
+    pub(crate) words: Vec<String>,
+}
+
+/// `exec`
+#[derive(Debug, Args)]
+pub(crate) struct Exec {
+    /// Start it in this running cell instead of a new one
+    #[arg(long = "in", value_name = "CELL", conflicts_with_all = ["name", "mounts", "data", "limits"])]
+    pub(crate) cell: Option<String>,
+    #[command(flatten)]
+    pub(crate) given: Given,
+    /// The command
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// `ps`
+#[derive(Debug, Args)]
+pub(crate) struct Ps {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `logs`
+#[derive(Debug, Args)]
+pub(crate) struct Logs {
+    /// Name or id of a cell
+    #[arg(value_name = "NAME | ID")]
+    pub(crate) whose: String,
+    /// Go on as it grows
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Only the last lines
+    #[arg(short = 'n', long = "lines", value_name = "N")]
+    pub(crate) lines: Option<usize>,
+    /// Print each line as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `doctor`
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `completions`
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// Which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `cell`
+#[derive(Debug, Args)]
+pub(crate) struct Supervise {
+    /// An inherited, connected stream socket
+    #[arg(long)]
+    pub(crate) owner_fd: i32,
+    /// Where cells and logs lie
+    #[arg(long)]
+    pub(crate) state: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_after_the_command_belong_to_it() {
+        let cli = Cli::try_parse_from(["fumehood", "run", "-v", "npx", "-y", "--mount", "x"]).unwrap();
+        let Verb::Run(run) = cli.verb else { panic!() };
+        assert_eq!(run.words, ["npx", "-y", "--mount", "x"]);
+        assert!(run.given.verbose && run.given.mounts.is_empty());
+    }
+}

@@ -1,0 +1,205 @@
+//! From files and flags to the description of a cell.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use cell::folders::Folders;
+use cell_api::spec::{CellSpec, Kind, Lease};
+use model::{
+    config::{EnvValue, FlagTexts, Flags, Operator, Place, Plan, PlanError, PlannedMount, Problems, Project},
+    mount::Mount,
+    name::ServerName,
+};
+
+use crate::{
+    cli::Given,
+    naming,
+    stop::{REFUSED, Stop, USAGE},
+};
+
+/// The operator's file of the whole host, read where the user has none.
+const HOST_FILE: &str = "/etc/fumehood/config.toml";
+
+/// Everything that has a say.
+pub(crate) struct Configuration {
+    cwd: PathBuf,
+    operator: Operator,
+    flags: Flags,
+    name: Option<ServerName>,
+}
+
+impl Configuration {
+    /// Reads the operator's file and the flags; tells everything that is wrong with either.
+    pub(crate) fn read(folders: &Folders, given: &Given) -> anyhow::Result<Self> {
+        let cwd = std::env::current_dir().context("finding the working folder")?;
+        let home = home();
+        let operator = operator(folders, home.as_deref())?;
+        let texts = FlagTexts {
+            mounts: &given.mounts,
+            env: &given.env,
+            data: given.data.as_deref(),
+            limits: &given.limits,
+        };
+        let flags =
+            Flags::parse(&texts, &Place { folder: &cwd, home: home.as_deref() }).map_err(|errors| {
+                let lines: Vec<String> = errors
+                    .as_slice()
+                    .iter()
+                    .map(|error| match error.hint() {
+                        Some(hint) => format!("fumehood: {error}\nfumehood: help: {hint}"),
+                        None => format!("fumehood: {error}"),
+                    })
+                    .collect();
+                // More than one line is told as it is.
+                Stop::new(USAGE, lines.join("\n") + "\n", "")
+            })?;
+        let name = given.name.as_ref().map(|name| ServerName::new(name.clone()));
+        let name = name.transpose().map_err(|error| Stop::new(USAGE, format!("--name: {error}"), ""))?;
+        Ok(Self { cwd, operator, flags, name })
+    }
+
+    /// A server or a command for `run`. `explicit` says that `--` stood before it.
+    pub(crate) fn server(&self, words: Vec<String>, explicit: bool) -> anyhow::Result<CellSpec> {
+        if let (false, [word]) = (explicit, words.as_slice()) {
+            let project = self.project()?;
+            match Plan::server(word, project.as_ref(), &self.operator, &self.flags) {
+                Ok(plan) => return self.spec(&plan, Kind::Server),
+                Err(PlanError::Unknown { .. }) if looks_like_a_program(word) => {}
+                Err(error) => return Err(refused(&error)),
+            }
+        }
+        let name = self.name.clone().unwrap_or_else(|| naming::of(&words));
+        let plan =
+            Plan::command(&name, words, &self.operator, &self.flags).map_err(|error| refused(&error))?;
+        self.spec(&plan, Kind::Server)
+    }
+
+    /// A command for `exec`.
+    pub(crate) fn code(&self, command: Vec<String>) -> anyhow::Result<CellSpec> {
+        let name = self.name.clone().unwrap_or_else(|| naming::of(&command));
+        let plan =
+            Plan::code(&name, command, &self.operator, &self.flags).map_err(|error| refused(&error))?;
+        self.spec(&plan, Kind::Code)
+    }
+
+    /// The variables of the flags alone.
+    pub(crate) fn env(&self) -> anyhow::Result<std::collections::BTreeMap<String, String>> {
+        values(self.flags.env().iter())
+    }
+
+    /// The nearest `fumehood.toml` upwards.
+    fn project(&self) -> anyhow::Result<Option<Project>> {
+        for folder in self.cwd.ancestors() {
+            let file = folder.join(Project::FILE_NAME);
+            if let Some(bytes) = read(&file)? {
+                let shown = file.strip_prefix(&self.cwd).unwrap_or(&file).display().to_string();
+                let place = Place { folder, home: None };
+                return Project::resolve(&shown, &bytes, &place)
+                    .map(Some)
+                    .map_err(|problems| wrong(&problems));
+            }
+        }
+        Ok(None)
+    }
+
+    fn spec(&self, plan: &Plan, kind: Kind) -> anyhow::Result<CellSpec> {
+        Ok(CellSpec {
+            name: self.name.clone().unwrap_or_else(|| plan.name().clone()),
+            kind,
+            command: plan.program().to_vec(),
+            env: values(plan.env().iter())?,
+            mounts: plan.mounts().iter().map(opened).collect::<anyhow::Result<_>>()?,
+            data: plan.data().cloned(),
+            limits: Some(plan.limits().clone()),
+            cwd: None,
+            lease: Lease::Connection,
+        })
+    }
+}
+
+/// The user's own file, else the host's, else none.
+fn operator(folders: &Folders, home: Option<&Path>) -> anyhow::Result<Operator> {
+    for file in [folders.config.join(Operator::FILE_NAME), PathBuf::from(HOST_FILE)] {
+        if let Some(bytes) = read(&file)? {
+            return Operator::resolve(&file.display().to_string(), &bytes, home)
+                .map_err(|problems| wrong(&problems));
+        }
+    }
+    Ok(Operator::default())
+}
+
+fn read(file: &Path) -> anyhow::Result<Option<Vec<u8>>> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => {
+            let message = format!("reading `{}` failed: {error}", file.display());
+            Err(Stop::new(USAGE, message, "make it readable, or move it away").into())
+        }
+    }
+}
+
+/// A mount that a project asked for must lie in the project when every link on its way is followed.
+fn opened(planned: &PlannedMount) -> anyhow::Result<Mount> {
+    if let Some(beneath) = &planned.beneath {
+        let real = |path: &Path| fs::canonicalize(path);
+        // What is not there is told by the supervisor, like every other mount that is not there.
+        if let (Ok(path), Ok(beneath)) = (real(&planned.mount.path), real(beneath))
+            && !path.starts_with(&beneath)
+        {
+            let message = format!(
+                "the project's mount `{}` leads to `{}`, outside the project",
+                planned.mount.path.display(),
+                path.display()
+            );
+            let hint = "give it with `--mount`, or declare the server in the operator's file";
+            return Err(Stop::new(REFUSED, message, hint).into());
+        }
+    }
+    Ok(planned.mount.clone())
+}
+
+fn values<'a>(
+    variables: impl Iterator<Item = (&'a String, &'a EnvValue)>,
+) -> anyhow::Result<std::collections::BTreeMap<String, String>> {
+    let value = |(name, value): (&String, &EnvValue)| match value {
+        EnvValue::Given(text) => Ok((name.clone(), text.clone())),
+        EnvValue::FromCaller => match std::env::var(name) {
+            Ok(text) => Ok((name.clone(), text)),
+            Err(std::env::VarError::NotPresent) => {
+                let hint = format!("set it, or write `--env {name}=VALUE`");
+                Err(Stop::new(USAGE, format!("`--env {name}`: there is no such variable here"), hint).into())
+            }
+            Err(std::env::VarError::NotUnicode(_)) => {
+                Err(Stop::new(USAGE, format!("`--env {name}`: its value is not valid UTF-8"), "").into())
+            }
+        },
+    };
+    variables.map(value).collect()
+}
+
+/// Whether a lone word that is no server's name can be meant as a program.
+fn looks_like_a_program(word: &str) -> bool {
+    word.contains('/')
+        || std::env::var_os("PATH")
+            .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(word).is_file()))
+}
+
+fn refused(error: &PlanError) -> anyhow::Error {
+    let code = if matches!(error, PlanError::TooMuch(_)) { REFUSED } else { USAGE };
+    Stop::new(code, error.to_string(), error.hint().unwrap_or_default()).into()
+}
+
+fn wrong(problems: &Problems) -> anyhow::Error {
+    // Rendered problems span several lines and are told as they are.
+    Stop::new(USAGE, format!("{problems}\n"), "").into()
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}

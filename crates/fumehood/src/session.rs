@@ -1,0 +1,94 @@
+//! A supervisor of our own: started, told what to build, and let go again.
+
+use std::{
+    os::{fd::OwnedFd, unix::net::UnixStream as StdUnixStream},
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use anyhow::Context;
+use cell::folders::Folders;
+use cell_api::{
+    client::{Attached, Client},
+    info::CellInfo,
+    order::StderrMode,
+    spec::CellSpec,
+};
+use tokio::{
+    net::UnixStream,
+    process::{Child, Command},
+};
+
+use crate::stop::Stop;
+
+/// How long a supervisor may take to clear up after its cell.
+const LEAVING: Duration = Duration::from_secs(2);
+
+/// The supervisor, and the connection whose end is the cell's end.
+#[derive(Debug)]
+pub(crate) struct Session {
+    supervisor: Child,
+    folders: Folders,
+    /// The owner's connection.
+    pub(crate) owner: Client,
+    /// What was said at the start.
+    pub(crate) info: CellInfo,
+}
+
+impl Session {
+    /// Starts a supervisor, and through it a cell.
+    pub(crate) async fn begin(folders: Folders, spec: &CellSpec) -> anyhow::Result<Self> {
+        let (ours, theirs) = StdUnixStream::pair().context("making a socket pair")?;
+        let mut supervisor = Command::new("/proc/self/exe")
+            .arg0("fumehood")
+            .args(["cell", "--owner-fd", "0"])
+            .stdin(OwnedFd::from(theirs))
+            // Our stdout is the protocol's: nobody else may hold it.
+            .stdout(Stdio::null())
+            .spawn()
+            .context("starting the supervisor")?;
+        ours.set_nonblocking(true)?;
+        let begun = async {
+            let mut owner = Client::over(UnixStream::from_std(ours)?).await.map_err(Stop::from)?;
+            owner.create(spec).await.map_err(Stop::from)?;
+            let info = owner.start().await.map_err(Stop::from)?;
+            anyhow::Ok((owner, info))
+        };
+        match begun.await {
+            Ok((owner, info)) => Ok(Self { supervisor, folders, owner, info }),
+            Err(error) => {
+                // The connection is closed by now, so it ends by itself.
+                leave(&mut supervisor).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// A second connection, turned into the main process's stdio.
+    pub(crate) async fn attach(&self, stderr: StderrMode) -> anyhow::Result<Attached> {
+        let client = self.another().await?;
+        Ok(client.attach(1, stderr).await.map_err(Stop::from)?)
+    }
+
+    /// One more connection.
+    pub(crate) async fn another(&self) -> anyhow::Result<Client> {
+        Ok(Client::connect(&self.folders.cell(&self.info.id)).await.map_err(Stop::from)?)
+    }
+
+    /// Lets go: whatever still runs ends at once. Waits until the supervisor has cleared up, and does so in its place
+    /// when it died. How it ended, where it has.
+    pub(crate) async fn finish(self) -> Option<ExitStatus> {
+        let Self { mut supervisor, folders, owner, info } = self;
+        drop(owner);
+        let status = leave(&mut supervisor).await;
+        if folders.cell(&info.id).exists() {
+            crate::places::sweep(&folders, false);
+        }
+        status
+    }
+}
+
+/// Waits for the supervisor's end, but not for ever.
+async fn leave(supervisor: &mut Child) -> Option<ExitStatus> {
+    tokio::time::timeout(LEAVING, supervisor.wait()).await.ok().and_then(Result::ok)
+}

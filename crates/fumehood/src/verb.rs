@@ -1,0 +1,32 @@
+//! The verbs.
+
+use std::process::ExitCode;
+
+use crate::cli::Verb;
+
+mod attend;
+mod completions;
+mod doctor;
+mod exec;
+mod logs;
+mod ps;
+mod run;
+mod supervise;
+
+/// Does what was asked.
+pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
+    match verb {
+        Verb::Run(run) => run::perform(run),
+        Verb::Exec(exec) => exec::perform(exec),
+        Verb::Ps(ps) => ps::perform(&ps),
+        Verb::Logs(logs) => logs::perform(&logs),
+        Verb::Doctor(doctor) => doctor::perform(&doctor),
+        Verb::Completions(completions) => completions::perform(&completions),
+        Verb::Cell(cell) => supervise::perform(cell),
+    }
+}
+
+/// A runtime for one thread.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -16,13 +17,29 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
+    /// Reads both files once every question in them has its answer: the pipe that writes them may outlive the client.
     pub(crate) fn read(sent: &Path, received: &Path) -> Self {
         let text = |path: &Path| {
             std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         };
-        let recording = Self { sent: text(sent), received: text(received) };
-        assert!(recording.received.lines().count() > 2, "hardly anything was recorded: {recording:?}");
-        recording
+        let deadline = Instant::now() + Duration::from_secs(5);
+        loop {
+            let recording = Self { sent: text(sent), received: text(received) };
+            if recording.is_answered() {
+                return recording;
+            }
+            assert!(Instant::now() < deadline, "questions are left without an answer: {recording:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn is_answered(&self) -> bool {
+        let count = |text: &str, is_counted: fn(&Value) -> bool| {
+            let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            messages.filter(|message| message.get("id").is_some() && is_counted(message)).count()
+        };
+        let questions = count(&self.sent, |message| message.get("method").is_some());
+        questions > 0 && count(&self.received, |message| message.get("method").is_none()) == questions
     }
 
     /// The server's lines.

@@ -7,10 +7,11 @@ use std::{
 };
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
 };
 
-use crate::message::{Order, Report};
+use crate::message::{MAX_SOCKETS, Order, Report};
 
 /// Largest datagram either side sends. What may be longer travels as a memfd.
 pub const MAX_DATAGRAM: usize = 64 * 1024;
@@ -41,6 +42,16 @@ impl Control {
         let Ok(text) = serde_json::to_vec(report) else { return };
         let mut none = SendAncillaryBuffer::default();
         sendmsg(&self.0, &[IoSlice::new(&text)], &mut none, SendFlags::NOSIGNAL).ok();
+    }
+
+    /// Tells the supervisor and gives it fds, at most [`MAX_SOCKETS`].
+    pub(crate) fn hand_over(&self, report: &Report, fds: &[OwnedFd]) {
+        let Ok(text) = serde_json::to_vec(report) else { return };
+        let fds: Vec<BorrowedFd<'_>> = fds.iter().map(OwnedFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SOCKETS))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+        sendmsg(&self.0, &[IoSlice::new(&text)], &mut ancillary, SendFlags::NOSIGNAL).ok();
     }
 
     /// The next order; waits for it.

@@ -19,8 +19,8 @@ use crate::{
     failure::Step,
     guard, landlock as domain,
     launcher::{INSIDE, Inheritance, await_maps},
-    message::{Failure, Order, Report, Stage},
-    root, signals,
+    message::{Failure, MAX_SOCKETS, Order, Report, Stage},
+    network, root, signals,
     spec::{Identity, Spec},
     start, sys, tree,
     watch::Watch,
@@ -76,7 +76,7 @@ fn build(spec: &Spec, taken: tree::Trees, groups_dropped: bool, may_drop: bool) 
             .step(Stage::Namespaces, || "setting the host name".into())?;
     }
     if !guard::off("network-namespace") {
-        sys::loopback_up().step(Stage::Network, || "bringing the loopback device up".into())?;
+        network::set_up(&spec.routes)?;
     }
     let trees = match spec.identity {
         Identity::Reserved { .. } => taken,
@@ -215,6 +215,14 @@ impl Init {
                 let found = self.started.iter().find(|(_, known)| **known == id);
                 if let Some((pid, _)) = found {
                     signals::group(*pid, signal);
+                }
+            }
+            Order::Sockets { ref kinds } => {
+                let made: Result<Vec<OwnedFd>, Failure> =
+                    kinds.iter().take(MAX_SOCKETS).map(|kind| network::make(*kind)).collect();
+                match made {
+                    Ok(sockets) => self.control.hand_over(&Report::Sockets, &sockets),
+                    Err(failure) => self.control.report(&Report::Failed(failure)),
                 }
             }
             Order::Freeze => {

@@ -27,7 +27,6 @@ use crate::{
 /// Inside, the tool is always this user and group.
 pub(crate) const INSIDE: u32 = 65534;
 
-
 /// Everything PID 1 needs from the time before it.
 #[derive(Debug)]
 pub(crate) struct Inheritance {

@@ -16,6 +16,7 @@ mod kernel;
 mod landlock;
 mod launcher;
 pub mod message;
+mod network;
 mod root;
 pub mod seccomp;
 mod signals;

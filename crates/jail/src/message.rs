@@ -19,6 +19,11 @@ pub enum Order {
         /// Signal number.
         signal: i32,
     },
+    /// Make unbound sockets inside; answered by [`Report::Sockets`].
+    Sockets {
+        /// Which, at most [`MAX_SOCKETS`].
+        kinds: Vec<SocketKind>,
+    },
     /// Stop every process with `SIGSTOP`, until none runs.
     Freeze,
     /// Continue them.
@@ -61,6 +66,8 @@ pub enum Report {
         /// Signal, where a signal ended it.
         signal: Option<i32>,
     },
+    /// The sockets that were asked for travel with this message, in the order asked for.
+    Sockets,
     /// The memory watch saw more than its ceiling and killed everything.
     MemoryCeiling {
         /// What it saw, bytes.
@@ -71,6 +78,23 @@ pub enum Report {
         /// Which of the two.
         frozen: bool,
     },
+}
+
+/// Most sockets of one order (`SCM_MAX_FD` of unix(7) is 253).
+pub const MAX_SOCKETS: usize = 64;
+
+/// A socket to be made inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SocketKind {
+    /// TCP over IPv4.
+    Tcp4,
+    /// TCP over IPv6.
+    Tcp6,
+    /// UDP over IPv4.
+    Udp4,
+    /// UDP over IPv6.
+    Udp6,
 }
 
 /// A step that could not be done.

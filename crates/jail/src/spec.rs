@@ -1,7 +1,10 @@
 //! What the supervisor asks of the jail: the file system, the identity, the ceilings. No policy: by the time a
 //! `Spec` exists, everything has been decided.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    net::IpAddr,
+    path::{Component, Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +28,20 @@ pub struct Spec {
     pub cgroups: Cgroups,
     /// The ceilings every process gets.
     pub rlimits: Rlimits,
+    /// Local routes of the cell's loopback device: sockets of the cell can be bound to any address in them.
+    pub routes: Vec<Route>,
     /// A memory watch, where no cgroup holds the ceiling.
     pub watch: Option<MemoryWatch>,
+}
+
+/// A range of addresses that are local inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// Its first address.
+    pub address: IpAddr,
+    /// Length of the prefix in bits.
+    pub prefix: u8,
 }
 
 /// Host identity of the tool. Inside it is always 65534:65534 (`nobody`).

@@ -1,5 +1,11 @@
 //! Fuzz targets of the jail: the spec is the one thing it reads from outside. `cargo test` replays the corpus and tries
 //! random inputs; `cargo bolero` goes on from there.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::unreachable,
+    reason = "a panic is how a fuzz target says that it found something"
+)]
 
 use std::path::{Component, Path};
 
@@ -45,16 +51,15 @@ fn spec_bytes() {
 
 /// Paths put together from the pieces that matter, so that random input reaches the checks behind the JSON parser.
 fn path_from(pieces: &[u8]) -> String {
-    const PIECES: [&str; 12] = ["/", "..", ".", "a", "proc", "dev", "shm", "sys", "", "/..", "b c", "\u{301}"];
+    const PIECES: [&str; 12] =
+        ["/", "..", ".", "a", "proc", "dev", "shm", "sys", "", "/..", "b c", "\u{301}"];
     pieces.iter().map(|piece| PIECES[usize::from(*piece) % PIECES.len()]).collect::<Vec<_>>().join("/")
 }
 
 #[test]
 fn spec_paths() {
-    bolero::check!()
-        .with_iterations(20_000)
-        .with_type::<(Vec<u8>, Vec<u8>, Vec<u8>, bool, u32)>()
-        .for_each(|(path, source, inner, reserved, id)| {
+    bolero::check!().with_iterations(20_000).with_type::<(Vec<u8>, Vec<u8>, Vec<u8>, bool, u32)>().for_each(
+        |(path, source, inner, reserved, id)| {
             let bind = Entry::Bind {
                 source: path_from(source).into(),
                 path: path_from(path).into(),
@@ -63,14 +68,18 @@ fn spec_paths() {
                 guarded: vec![path_from(inner).into()],
                 masked: Vec::new(),
             };
-            let identity =
-                if *reserved { Identity::Reserved { id: *id } } else { Identity::Caller { subgid: Some(*id) } };
+            let identity = if *reserved {
+                Identity::Reserved { id: *id }
+            } else {
+                Identity::Caller { subgid: Some(*id) }
+            };
             let spec = Spec {
                 hostname: "cell".into(),
                 identity,
                 root: vec![bind.clone()],
                 cgroups: Cgroups::default(),
                 rlimits: Rlimits { open_files: 1, file_size: 1, processes: 1, memory: 1, cpu_milli: 1 },
+                routes: Vec::new(),
                 watch: None,
             };
             let told = serde_json::to_vec(&spec).unwrap();
@@ -88,5 +97,6 @@ fn spec_paths() {
                     assert!(!fine, "{failure}: {bind:?}");
                 }
             }
-        });
+        },
+    );
 }

@@ -118,7 +118,8 @@ pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareEr
         created.groups.remove(std::time::Duration::from_millis(200));
         return Err(error);
     }
-    let watched = layers.iter().any(|layer| layer.name == LayerName::Memory && layer.state == LayerState::Watched);
+    let watched =
+        layers.iter().any(|layer| layer.name == LayerName::Memory && layer.state == LayerState::Watched);
     let spec = Spec {
         hostname: host.hostname.clone(),
         identity: identity::of(lease.as_ref()),
@@ -131,7 +132,9 @@ pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareEr
             memory: request.limits.memory,
             cpu_milli: request.limits.cpu_milli,
         },
-        watch: watched.then_some(MemoryWatch { bytes: request.limits.memory, interval_ms: WATCH_INTERVAL_MS }),
+        routes: Vec::new(),
+        watch: watched
+            .then_some(MemoryWatch { bytes: request.limits.memory, interval_ms: WATCH_INTERVAL_MS }),
     };
     let process = Process {
         argv: plan.argv,
@@ -143,12 +146,7 @@ pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareEr
 
 /// The whole environment of a process: what every cell has, and over it what is declared. `NAME=value` each.
 pub fn environment(path: &str, declared: &BTreeMap<String, String>) -> Vec<String> {
-    let mut all = BTreeMap::from([
-        ("PATH", path),
-        ("HOME", HOME),
-        ("LANG", "C.UTF-8"),
-        ("TMPDIR", "/tmp"),
-    ]);
+    let mut all = BTreeMap::from([("PATH", path), ("HOME", HOME), ("LANG", "C.UTF-8"), ("TMPDIR", "/tmp")]);
     all.extend(declared.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     all.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
@@ -188,7 +186,8 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
 
 fn check_kernel() -> Result<(), PrepareError> {
     let found = rustix::system::uname().release().to_string_lossy().into_owned();
-    let mut numbers = found.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse::<u32>().unwrap_or(0));
+    let mut numbers =
+        found.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse::<u32>().unwrap_or(0));
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < OLDEST_KERNEL { Err(PrepareError::Kernel { found }) } else { Ok(()) }
 }
@@ -206,14 +205,19 @@ fn fall_back(layer: Layer) -> Layer {
         LayerName::Processes => {
             (LayerState::Enforced, "RLIMIT_NPROC within the cell's own user namespace".to_owned())
         }
-        LayerName::Lifecycle => (LayerState::Watched, "SIGSTOP and SIGKILL through PID 1 of the cell".to_owned()),
+        LayerName::Lifecycle => {
+            (LayerState::Watched, "SIGSTOP and SIGKILL through PID 1 of the cell".to_owned())
+        }
         _ => return layer,
     };
     let detail = if layer.detail.is_empty() { how } else { format!("{how}; no cgroup: {}", layer.detail) };
     Layer { state, detail, ..layer }
 }
 
-fn check_required(require: &std::collections::BTreeSet<Requirement>, layers: &[Layer]) -> Result<(), PrepareError> {
+fn check_required(
+    require: &std::collections::BTreeSet<Requirement>,
+    layers: &[Layer],
+) -> Result<(), PrepareError> {
     for requirement in require {
         let name = match requirement {
             Requirement::Memory => LayerName::Memory,

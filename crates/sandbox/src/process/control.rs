@@ -1,7 +1,7 @@
 //! Orders to a cell's PID 1, and its answers.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     fs::File,
     io::{IoSlice, IoSliceMut, Write},
     mem::MaybeUninit,
@@ -10,7 +10,7 @@ use std::{
 };
 
 use jail::{
-    message::{Failure, Order, Report},
+    message::{Failure, MAX_SOCKETS, Order, Report, SocketKind},
     spec,
 };
 use model::exit::Exit;
@@ -18,8 +18,8 @@ use rustix::{
     fs::{MemfdFlags, memfd_create},
     io::Errno,
     net::{
-        RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg,
-        sendmsg, shutdown,
+        RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+        SendFlags, recvmsg, sendmsg, shutdown,
     },
     pipe::{PipeFlags, pipe_with},
 };
@@ -44,6 +44,7 @@ struct Waiting {
     started: BTreeMap<u32, oneshot::Sender<Result<i32, Failure>>>,
     exited: BTreeMap<u32, oneshot::Sender<Exit>>,
     frozen: Vec<oneshot::Sender<()>>,
+    sockets: VecDeque<oneshot::Sender<Result<Vec<OwnedFd>, Failure>>>,
     memory: Option<u64>,
     closed_by_us: bool,
 }
@@ -102,6 +103,18 @@ impl Control {
         self.send(&Order::Signal { id, signal }, &[]).await
     }
 
+    /// Makes unbound, non-blocking sockets in the cell's network namespace, in the order asked for.
+    pub async fn sockets(&self, kinds: Vec<SocketKind>) -> Result<Vec<OwnedFd>, OrderError> {
+        let mut made = Vec::with_capacity(kinds.len());
+        for some in kinds.chunks(MAX_SOCKETS) {
+            let (sockets, hears) = oneshot::channel();
+            self.waiting().sockets.push_back(sockets);
+            self.send(&Order::Sockets { kinds: some.to_vec() }, &[]).await?;
+            made.extend(hears.await.map_err(|_| OrderError::Gone)?.map_err(OrderError::Failed)?);
+        }
+        Ok(made)
+    }
+
     /// Stops everything by `SIGSTOP` through PID 1: for hosts without a v2 hierarchy. Returns once nothing runs.
     pub async fn freeze(&self) -> Result<(), OrderError> {
         self.confirmed(&Order::Freeze).await
@@ -125,7 +138,7 @@ impl Control {
     }
 
     /// The next report; `None` when PID 1 is gone.
-    pub(super) async fn receive(&self) -> Option<Report> {
+    pub(super) async fn receive(&self) -> Option<(Report, Vec<OwnedFd>)> {
         loop {
             let mut ready = self.0.socket.readable().await.ok()?;
             match ready.try_io(|socket| receive(socket.as_fd())) {
@@ -138,13 +151,14 @@ impl Control {
 
     /// Hands reports to whoever waits for them until PID 1 is gone; tells why it is.
     pub(super) async fn listen(self) -> Ended {
-        while let Some(report) = self.receive().await {
-            self.waiting().hand_out(report);
+        while let Some((report, fds)) = self.receive().await {
+            self.waiting().hand_out(report, fds);
         }
         let mut waiting = self.waiting();
         waiting.started.clear();
         waiting.exited.clear();
         waiting.frozen.clear();
+        waiting.sockets.clear();
         match (waiting.memory, waiting.closed_by_us) {
             (Some(bytes), _) => Ended::MemoryCeiling { bytes },
             (None, true) => Ended::Closed,
@@ -179,7 +193,7 @@ impl Control {
 }
 
 impl Waiting {
-    fn hand_out(&mut self, report: Report) {
+    fn hand_out(&mut self, report: Report, fds: Vec<OwnedFd>) {
         // A receiver that is gone no longer wants the answer.
         match report {
             Report::Started { id, pid } => {
@@ -188,7 +202,13 @@ impl Waiting {
                 }
             }
             Report::Failed(failure) => {
-                let Some(id) = failure.id else { return };
+                let Some(id) = failure.id else {
+                    // Of the orders without a process, only the one for sockets can fail.
+                    if let Some(sockets) = self.sockets.pop_front() {
+                        sockets.send(Err(failure)).ok();
+                    }
+                    return;
+                };
                 self.exited.remove(&id);
                 if let Some(started) = self.started.remove(&id) {
                     started.send(Err(failure)).ok();
@@ -203,6 +223,11 @@ impl Waiting {
             Report::Frozen { .. } => {
                 if !self.frozen.is_empty() {
                     self.frozen.remove(0).send(()).ok();
+                }
+            }
+            Report::Sockets => {
+                if let Some(sockets) = self.sockets.pop_front() {
+                    sockets.send(Ok(fds)).ok();
                 }
             }
             Report::MemoryCeiling { bytes } => self.memory = Some(bytes),
@@ -235,12 +260,19 @@ fn send(socket: BorrowedFd<'_>, text: &[u8], fds: &[BorrowedFd<'_>]) -> Result<(
     Ok(())
 }
 
-fn receive(socket: BorrowedFd<'_>) -> std::io::Result<Option<Report>> {
+fn receive(socket: BorrowedFd<'_>) -> std::io::Result<Option<(Report, Vec<OwnedFd>)>> {
     let mut text = vec![0_u8; jail::MAX_DATAGRAM];
-    let mut none = RecvAncillaryBuffer::default();
-    let got = recvmsg(socket, &mut [IoSliceMut::new(&mut text)], &mut none, RecvFlags::CMSG_CLOEXEC)?;
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_SOCKETS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let got = recvmsg(socket, &mut [IoSliceMut::new(&mut text)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let mut fds = Vec::new();
+    for message in ancillary.drain() {
+        if let RecvAncillaryMessage::ScmRights(received) = message {
+            fds.extend(received);
+        }
+    }
     match text.get(..got.bytes) {
         Some([]) | None => Ok(None),
-        Some(text) => Ok(Some(serde_json::from_slice(text)?)),
+        Some(text) => Ok(Some((serde_json::from_slice(text)?, fds))),
     }
 }

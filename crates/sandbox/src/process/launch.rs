@@ -30,7 +30,8 @@ pub(super) async fn start(launcher: &Launcher, spec: &Spec) -> Result<Sandbox, S
         .map_err(|error| io("making the control socket")(error.into()))?;
     let told = memfd("spec", spec).map_err(io("writing the spec"))?;
     let control = Control::new(ours).map_err(io("watching the control socket"))?;
-    let mut child = spawn(launcher, theirs, told)?;
+    let mut child = spawn(launcher, &theirs, &told)?;
+    drop((theirs, told));
     let began = Instant::now();
     let built = tokio::time::timeout(launcher.timeout, build(&control)).await;
     let waited_ms = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -58,7 +59,7 @@ pub(super) async fn start(launcher: &Launcher, spec: &Spec) -> Result<Sandbox, S
     Ok(Sandbox { layers: layers(spec, &ready), control, pid, ended: hears })
 }
 
-fn spawn(launcher: &Launcher, control: OwnedFd, spec: OwnedFd) -> Result<std::process::Child, StartError> {
+fn spawn(launcher: &Launcher, control: &OwnedFd, spec: &OwnedFd) -> Result<std::process::Child, StartError> {
     let mut command = std::process::Command::new(&launcher.program);
     command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     // Not the environment: only where `newgidmap` may lie, and in test-only builds the guard that is off.
@@ -69,8 +70,8 @@ fn spawn(launcher: &Launcher, control: OwnedFd, spec: OwnedFd) -> Result<std::pr
         command.env(jail::guard::VARIABLE, off);
     }
     // Inherited under their own numbers, which are its arguments: so the standard library can use posix_spawn, which
-    // copies nothing of this process. Nothing else is started between here and the drop of the fds.
-    for fd in [&control, &spec] {
+    // copies nothing of this process. Nothing else is started before the caller drops the fds.
+    for fd in [control, spec] {
         rustix::io::fcntl_setfd(fd, FdFlags::empty())
             .map_err(|error| StartError::Io { step: "handing over an fd", source: error.into() })?;
         command.arg(fd.as_raw_fd().to_string());
@@ -81,13 +82,14 @@ fn spawn(launcher: &Launcher, control: OwnedFd, spec: OwnedFd) -> Result<std::pr
 /// Waits for PID 1 to be made and the cell to be built. `None` when the jail went away without a word.
 async fn build(control: &Control) -> Result<Option<(i32, Report)>, StartError> {
     let mut made = None;
-    while let Some(report) = control.receive().await {
+    while let Some((report, _)) = control.receive().await {
         match report {
             Report::Made { pid } => made = Some(pid),
             Report::Failed(failure) => return Err(StartError::Layer(failure)),
             Report::Ready { .. } => return Ok(made.map(|pid| (pid, report))),
             Report::Started { .. }
             | Report::Exited { .. }
+            | Report::Sockets
             | Report::MemoryCeiling { .. }
             | Report::Frozen { .. } => {}
         }

@@ -172,7 +172,7 @@ mod tests {
 
         #[test]
         fn parsing_never_panics(text in "[0-9. kKmMgGtTiIbB]{0,40}|.{0,20}") {
-            let _ = parse(&text).map(format);
+            prop_assert!(parse(&text).map_or(true, |bytes| parse(&format(bytes)) == Ok(bytes)));
         }
     }
 }

@@ -226,66 +226,6 @@ impl SomeLimits {
     }
 }
 
-/// What no project's file and no command line may exceed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Maximum {
-    numbers: BTreeMap<LimitName, u64>,
-    data: Option<u64>,
-}
-
-impl Maximum {
-    /// The most of this limit: bytes, thousandths of a core, or a count.
-    pub fn get(&self, name: LimitName) -> Option<u64> {
-        self.numbers.get(&name).copied()
-    }
-
-    /// The largest persistent folder, in bytes.
-    pub fn data(&self) -> Option<u64> {
-        self.data
-    }
-
-    pub(super) fn resolve(written: Option<&written::Maximum>, source: &mut Source<'_>) -> Self {
-        let Some(written) = written else { return Self::default() };
-        Self {
-            numbers: numbers(
-                &Numbers {
-                    memory: written.memory.as_ref(),
-                    cpu: written.cpu.as_ref(),
-                    processes: written.processes.as_ref(),
-                    open_files: written.open_files.as_ref(),
-                    file_size: written.file_size.as_ref(),
-                    scratch: written.scratch.as_ref(),
-                    scratch_files: written.scratch_files.as_ref(),
-                },
-                source,
-            ),
-            data: written
-                .data
-                .as_ref()
-                .and_then(|at| kept(source, at, |size| super::data::check_size(size_of(size)?))),
-        }
-    }
-
-    /// Defaults above the maximum would contradict it: told where they stand.
-    pub(super) fn check_defaults(
-        &self,
-        written: Option<&written::Limits>,
-        resolved: &SomeLimits,
-        source: &mut Source<'_>,
-    ) {
-        let Some(written) = written else { return };
-        for (name, value) in resolved.iter() {
-            let Some(maximum) = self.get(name).filter(|maximum| value > *maximum) else { continue };
-            let message =
-                format!("`{name}` of {} is above the maximum of {}", name.show(value), name.show(maximum));
-            source.add(
-                written.span_of(name).unwrap_or(0..0),
-                &Complaint::new(message).help("lower it, or raise the value in `[maximum]`"),
-            );
-        }
-    }
-}
-
 /// The bytes a written size stands for.
 pub(super) fn size_of(written: &Size) -> Result<u64, Complaint> {
     match written {
@@ -330,17 +270,17 @@ pub(super) fn kept<T, R>(
 }
 
 /// What the two written tables have in common.
-struct Numbers<'a> {
-    memory: Option<&'a At<Size>>,
-    cpu: Option<&'a At<f64>>,
-    processes: Option<&'a At<i64>>,
-    open_files: Option<&'a At<i64>>,
-    file_size: Option<&'a At<Size>>,
-    scratch: Option<&'a At<Size>>,
-    scratch_files: Option<&'a At<i64>>,
+pub(super) struct Numbers<'a> {
+    pub(super) memory: Option<&'a At<Size>>,
+    pub(super) cpu: Option<&'a At<f64>>,
+    pub(super) processes: Option<&'a At<i64>>,
+    pub(super) open_files: Option<&'a At<i64>>,
+    pub(super) file_size: Option<&'a At<Size>>,
+    pub(super) scratch: Option<&'a At<Size>>,
+    pub(super) scratch_files: Option<&'a At<i64>>,
 }
 
-fn numbers(written: &Numbers<'_>, source: &mut Source<'_>) -> BTreeMap<LimitName, u64> {
+pub(super) fn numbers(written: &Numbers<'_>, source: &mut Source<'_>) -> BTreeMap<LimitName, u64> {
     LimitName::ALL
         .into_iter()
         .filter_map(|name| {
@@ -370,7 +310,7 @@ fn requirements(text: &str) -> Result<BTreeSet<Requirement>, Complaint> {
         ("processes", Requirement::Pids),
         ("landlock", Requirement::Landlock),
     ];
-    if text == "none" {
+    if matches!(text.trim(), "" | "none") {
         return Ok(BTreeSet::new());
     }
     text.split(',')

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::limits::{Maximum, SomeLimits};
+use super::limits::SomeLimits;
+use super::maximum::Maximum;
 use super::mounts::{Asker, Place};
 use super::problem::Problems;
 use super::server::{self, Server};

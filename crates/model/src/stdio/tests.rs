@@ -151,6 +151,9 @@ fn an_id_or_method_too_long_to_keep_is_unknown() {
     assert_eq!((found.id.is_some(), found.method.is_some()), (true, true));
     let found = oversized(&line(LONGEST_ID - 1, LONGEST_METHOD - 1));
     assert_eq!((found.id, found.method), (None, None));
+    // The beginning of a number is a number, but not this one.
+    let digits = "0".repeat(LONGEST_ID);
+    assert_eq!(oversized(&format!("{{\"jsonrpc\":\"2.0\",\"id\":0.{digits}1,\"method\":\"m\"}}")).id, None);
 }
 
 #[test]
@@ -207,10 +210,19 @@ fn a_gibibyte_without_a_line_end_takes_no_memory() {
 }
 
 #[test]
+fn a_line_that_grows_slowly_never_reserves_more_than_the_cap() {
+    let mut framer = Framer::new(10_000);
+    for _ in 0..3000 {
+        assert_eq!(framer.push(b"1234567"), []);
+        assert!(framer.held() <= 10_002, "{}", framer.held());
+    }
+}
+
+#[test]
 fn answers_go_to_whoever_waits() {
     let parsed = |line: Option<Vec<u8>>| {
         let line = line.expect("a line");
-        assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+        assert_eq!(line.split(|byte| *byte == b'\n').count(), 2, "one line");
         assert_eq!(only(10_000, &line), Frame::Message(line.clone()), "it is JSON-RPC itself");
         serde_json::from_slice::<Value>(&line).unwrap()
     };

@@ -182,8 +182,23 @@ fn a_hostile_file_cannot_speak_to_the_terminal() {
     ] {
         let problems = Project::resolve("f\u{1b}[1m", text.as_bytes(), &place()).unwrap_err();
         let rendered = problems.to_string();
-        assert!(!rendered.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{rendered:?}");
+        let spoken = |text: &str| text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}');
+        assert!(!spoken(&rendered), "{rendered:?}");
+        for problem in problems.as_slice() {
+            assert!(
+                !spoken(problem.text()) && !spoken(problem.file()) && !spoken(problem.message()),
+                "{problem:?}"
+            );
+        }
     }
+}
+
+#[test]
+fn offending_text_is_made_harmless_too() {
+    let mut source = problem::Source::new("f", "a\u{1b}]0;b\nc");
+    source.add(0..8, &complaint::Complaint::new("no"));
+    let problems = source.finish(Some(())).unwrap_err();
+    assert_eq!(problems.as_slice()[0].text(), "a\u{fffd}]0;b");
 }
 
 #[test]

@@ -105,6 +105,14 @@ fn nobody_mounts_what_holds_the_keys() {
         assert!(refused(path).contains("--mount"), "{path}");
         assert!(refused(&format!("{path}:rw")).contains("--mount"), "{path}:rw");
     }
+    let elsewhere = Place { folder: Path::new("/srv"), home: Some(Path::new("/srv/people/./ann")) };
+    for path in ["/srv", "/srv/people", "/srv/people/ann", "people", "~"] {
+        let mounts = [path.to_owned()];
+        assert!(
+            Flags::parse(&FlagTexts { mounts: &mounts, ..FlagTexts::default() }, &elsewhere).is_err(),
+            "{path}"
+        );
+    }
     assert_snapshot!(refused("~/"), @"
         `--mount ~/`: `/home/ann` is a home folder, or holds one
           help: keys and histories lie there: mount the folder inside it that is needed
@@ -135,9 +143,10 @@ fn the_operators_mounts_are_absolute_or_below_home() {
 
 #[test]
 fn a_value_the_kernel_would_not_take_is_refused() {
-    let long = "x".repeat(131_070);
-    assert!(flags(&[], &[&format!("A={long}")], None, &[]).is_err());
-    assert!(flags(&[], &[&format!("A={}", &long[2..])], None, &[]).is_ok());
+    // 128 KiB hold the name, `=`, the value and a NUL.
+    let of = |len: usize| flags(&[], &[&format!("A={}", "x".repeat(len))], None, &[]);
+    assert!(of(131_072 - 3).is_ok());
+    assert!(of(131_072 - 2).is_err());
     assert_snapshot!(complaints("[servers.a]\ncommand = ['x', \"a\\u0000b\"]\nenv.A = \"\\u0000\""), @r#"
         2:17 ["a\u0000b"] an argument cannot hold a NUL character (remove it)
         3:9 ["\u0000"] the value of `A` holds a NUL character (remove it)

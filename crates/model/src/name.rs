@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_with_the_same_beginning_stay_apart() {
+    fn names_with_the_same_beginning_stay_apart() {
         let (one, two) =
             (ServerName::new("a".repeat(63) + "1").unwrap(), ServerName::new("a".repeat(63) + "2").unwrap());
         assert_ne!(one.scoped(b"/p"), two.scoped(b"/p"));

@@ -40,6 +40,15 @@ pub struct Attached {
     pub early: Bytes,
 }
 
+/// Events as they happen.
+#[derive(Debug)]
+pub struct Follow {
+    body: Incoming,
+    rest: Vec<u8>,
+    // The connection lives as long as its client.
+    _client: Client,
+}
+
 /// A request that was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -143,6 +152,12 @@ impl Client {
             .collect()
     }
 
+    /// All events that are still known, and then every new one.
+    pub async fn follow(mut self) -> Result<Follow, ClientError> {
+        let response = self.send(Method::GET, "/v1/cell/events?follow=true", NOTHING).await?;
+        Ok(Follow { body: response.into_body(), rest: Vec::new(), _client: self })
+    }
+
     /// Turns this connection into the stdio of process `id`.
     pub async fn attach(mut self, id: u32, stderr: StderrMode) -> Result<Attached, ClientError> {
         let path = format!("/v1/processes/{id}/attach?stderr={}", stderr.as_str());
@@ -199,6 +214,25 @@ impl Client {
         let response = self.sender.send_request(request).await.map_err(ClientError::Gone)?;
         let status = response.status();
         if status.is_success() { Ok(response) } else { Err(refusal(status, &read(response).await?)) }
+    }
+}
+
+impl Follow {
+    /// The next one; `None` when the cell has ended.
+    pub async fn next(&mut self) -> Result<Option<Event>, ClientError> {
+        loop {
+            if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.rest.drain(..=end).collect();
+                return serde_json::from_slice(&line).map(Some).map_err(|_| answer(StatusCode::OK, &line));
+            }
+            match self.body.frame().await {
+                Some(frame) => {
+                    let frame = frame.map_err(ClientError::Gone)?;
+                    self.rest.extend(frame.data_ref().into_iter().flatten());
+                }
+                None => return Ok(None),
+            }
+        }
     }
 }
 

@@ -67,7 +67,8 @@ pub(crate) async fn live(
                 Ok(how) => {
                     exit = Some(how);
                     tell_exit(&cell, &main, how);
-                    cause = Some(if deadline.is_some() { Cause::Asked } else { Cause::Finished });
+                    // The end of stdin is how a server is told to end: what it does then is its own doing.
+                    cause = Some(if matches!(step, Step::Termed(_)) { Cause::Asked } else { Cause::Finished });
                     break;
                 }
                 Err(_) => main_lost = true,

@@ -102,6 +102,11 @@ impl Process {
         });
     }
 
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        *self.fate.borrow() != Fate::Runs
+    }
+
     /// Whether somebody is attached.
     pub(crate) fn is_attached(&self) -> bool {
         self.attached.get()

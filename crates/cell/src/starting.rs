@@ -130,7 +130,11 @@ pub(crate) async fn further(cell: &Rc<Cell>, wanted: &ProcessSpec) -> Result<u32
         control.start(&process).await.map_err(not_started)?;
     let process = Process::adopt(id, pid, wanted.command.clone(), stdin, stdout)
         .map_err(|error| internal(format!("taking over the streams failed: {error}")))?;
-    cell.state.borrow_mut().processes.insert(id, Rc::clone(&process));
+    {
+        let processes = &mut cell.state.borrow_mut().processes;
+        processes.insert(id, Rc::clone(&process));
+        forget_oldest(processes);
+    }
     cell.events.push(EventKind::ProcessStarted { process: id });
     drain(cell, &process, stderr, Some(id));
     let cell = Rc::clone(cell);
@@ -141,6 +145,19 @@ pub(crate) async fn further(cell: &Rc<Cell>, wanted: &ProcessSpec) -> Result<u32
         }
     });
     Ok(id)
+}
+
+/// Of processes that have ended only the newest are remembered: each holds a pipe.
+fn forget_oldest(processes: &mut BTreeMap<u32, Rc<Process>>) {
+    const REMEMBERED: usize = 64;
+    let ended: Vec<u32> = processes
+        .values()
+        .filter(|process| process.has_ended() && !process.is_attached())
+        .map(|process| process.id)
+        .collect();
+    for id in ended.iter().take(ended.len().saturating_sub(REMEMBERED)) {
+        processes.remove(id);
+    }
 }
 
 /// Says that a process has ended by itself.

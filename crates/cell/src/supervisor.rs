@@ -113,7 +113,10 @@ async fn supervise(supervision: Supervision, owner: OwnedFd) -> Result<(), Super
 fn listen(cell: &Cell) -> io::Result<UnixListener> {
     let folder = File::open(cell.supervision.folders.cell(&cell.id))?;
     folder.set_permissions(std::fs::Permissions::from_mode(0o700))?;
-    UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd()))
+    let path = format!("/proc/self/fd/{}/{SOCKET}", folder.as_raw_fd());
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
 }
 
 async fn accept(cell: Rc<Cell>, connections: Rc<Connections>, listener: UnixListener) {

@@ -13,19 +13,19 @@ const SUBCOMMANDS: &[&str] = &["run", "tool", "exec", "x"];
 /// The best name: of the package or script that is run, else of the program, else `server`.
 pub(crate) fn of(command: &[String]) -> ServerName {
     let program = command.first().map(|program| base(program)).unwrap_or_default();
-    let inner = RUNNERS
-        .contains(&program)
-        .then(|| {
-            command
-                .iter()
-                .skip(1)
-                .find(|word| !word.starts_with('-') && !SUBCOMMANDS.contains(&word.as_str()))
-        })
-        .flatten()
-        .map(|word| base(word));
+    let inner = RUNNERS.contains(&program).then(|| run_by(command)).flatten().map(base);
     let candidates = [inner.unwrap_or_default(), program, "server"];
     let mut names = candidates.iter().filter_map(|text| ServerName::new(cleaned(text)).ok());
     names.next().unwrap_or_else(fallback)
+}
+
+/// What a runner runs. Code on the command line has no name.
+fn run_by(command: &[String]) -> Option<&str> {
+    const CODE: [&str; 5] = ["-c", "-e", "-p", "--eval", "--print"];
+    let mut words = command.iter().skip(1).map(String::as_str);
+    let found =
+        words.find(|word| CODE.contains(word) || !(word.starts_with('-') || SUBCOMMANDS.contains(word)));
+    found.filter(|word| !word.starts_with('-'))
 }
 
 #[expect(

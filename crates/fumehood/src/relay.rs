@@ -179,10 +179,9 @@ fn response(frame: Frame, stdout: &Mutex<impl Write>, strays: &Sender<String>, c
     match frame {
         Frame::Message(line) => write(&line),
         Frame::Stray(Stray { text, len }) => {
-            let mut line = String::from_utf8_lossy(&text).into_owned();
-            if u64::try_from(text.len()) != Ok(len) {
-                line += &format!("… ({len} bytes)");
-            }
+            let shown = String::from_utf8_lossy(&text);
+            let is_whole = u64::try_from(text.len()) == Ok(len);
+            let line = if is_whole { shown.into_owned() } else { format!("{shown}… ({len} bytes)") };
             strays.blocking_send(line).ok();
             Ok(())
         }

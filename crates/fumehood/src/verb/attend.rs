@@ -4,6 +4,7 @@ use std::{os::unix::net::UnixStream, process::ExitCode, time::Duration};
 
 use cell_api::{
     client::{Attached, Client},
+    event::{EventKind, Guarded},
     info::{CellInfo, End},
     order::{EndOrder, LogMark, LogOrder, StderrMode},
     spec::CellSpec,
@@ -28,6 +29,8 @@ pub(crate) struct Manner {
     pub(crate) stderr: StderrMode,
     /// The order that follows the end of our stdin; none where that is the process's own business.
     pub(crate) after_stdin: Option<EndOrder>,
+    /// Whether the cell may write on the host, so that new files there are worth a word.
+    pub(crate) writes: bool,
     /// Tell what was done for the cell.
     pub(crate) verbose: bool,
 }
@@ -122,6 +125,8 @@ async fn attend(
     let logging = log(logging.ok(), relay.strays);
     let mut logging = std::pin::pin!(logging);
     let mut logged = false;
+    let mut telling = std::pin::pin!(tell_guarded(session, manner.writes));
+    let mut told_all = false;
     let mut ending = std::pin::pin!(None);
     let mut outcome = None;
     loop {
@@ -160,6 +165,29 @@ async fn attend(
                 }
             } => ending.set(None),
             () = logging.as_mut(), if !logged => logged = true,
+            () = telling.as_mut(), if !told_all => told_all = true,
+        }
+    }
+}
+
+/// Says it when the cell makes a file that some program of the user runs or trusts.
+async fn tell_guarded(session: &Session, writes: bool) {
+    if !writes {
+        return;
+    }
+    let Ok(client) = session.another().await else { return };
+    let Ok(mut events) = client.follow().await else { return };
+    while let Ok(Some(event)) = events.next().await {
+        if let EventKind::GuardedFile { path, what } = event.kind {
+            let why = match what {
+                Guarded::Name => "programs of yours run or trust what has such a name",
+                Guarded::Socket => "it is a Unix socket, and programs of yours may connect to it",
+            };
+            let path = path.display();
+            terminal::say(&format!(
+                "{} made `{path}`: {why}; look at it before you use that folder",
+                session.info.name
+            ));
         }
     }
 }

@@ -20,6 +20,7 @@ pub(crate) fn perform(asked: Run) -> anyhow::Result<ExitCode> {
         dialect: Dialect::JsonRpc,
         stderr: if verbose { StderrMode::Lossy } else { StderrMode::False },
         after_stdin: Some(EndOrder { grace_ms: asked.grace * 1_000, ..EndOrder::default() }),
+        writes: spec.mounts.iter().any(|mount| mount.write),
         verbose,
     };
     let runtime = runtime()?;

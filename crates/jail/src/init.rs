@@ -18,7 +18,7 @@ use crate::{
     control::{Control, Incoming},
     failure::Step,
     guard, landlock as domain,
-    launcher::{INSIDE, Inheritance, await_maps},
+    launcher::{INSIDE, Inheritance, await_maps, enter},
     message::{Failure, MAX_SOCKETS, Order, Report, Stage},
     network, root, signals,
     spec::{Identity, Spec},
@@ -28,9 +28,9 @@ use crate::{
 
 /// Builds the cell and serves it. Never returns: its end is the cell's end.
 pub(crate) fn run(from: Inheritance) -> ! {
-    let Inheritance { spec, control, trees, tool_groups, go, groups_dropped } = from;
+    let Inheritance { spec, control, trees, groups, go, groups_dropped } = from;
     let Some(may_drop) = await_maps(&go) else { sys::exit_now(1) };
-    let built = build(&spec, trees, groups_dropped, may_drop);
+    let built = enter(&groups.init).and_then(|()| build(&spec, trees, groups_dropped, may_drop));
     let init = match built {
         Ok((rules, signals, ready)) => {
             // The launcher's end closes the pipe; from then on the supervisor is the parent whose death counts.
@@ -49,7 +49,7 @@ pub(crate) fn run(from: Inheritance) -> ! {
                     .map(|watch| Watch::new(watch, &spec)),
                 spec,
                 control,
-                tool_groups,
+                tool_groups: groups.tool,
                 rules,
                 signals,
                 started: BTreeMap::new(),

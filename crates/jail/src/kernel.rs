@@ -154,6 +154,10 @@ fn put_sys(root: BorrowedFd<'_>, spec: &Spec, mounts: Vec<(String, OwnedFd)>) ->
         let point = if names.is_empty() { None } else { Some(folder(root, &base.join(&names))?) };
         let point = point.as_ref().map_or(at.as_fd(), OwnedFd::as_fd);
         attach_at(mount.as_fd(), point).step(Stage::Mounts, step)?;
+        // As systemd has it: `cpu` and `cpuacct` lead to the one hierarchy of both.
+        for name in names.split(',').filter(|name| *name != names) {
+            rustix::fs::symlinkat(names.as_str(), &at, name).step(Stage::Mounts, step)?;
+        }
     }
     Ok(())
 }

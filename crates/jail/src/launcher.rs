@@ -3,9 +3,9 @@
 
 use std::{
     fs::File,
-    io::Read,
+    io::{Read, Write},
     os::fd::{AsFd, AsRawFd, OwnedFd},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -19,7 +19,7 @@ use crate::{
     failure::Step,
     guard, init,
     message::{Failure, Report, Stage},
-    spec::{Identity, Spec},
+    spec::{Cgroups, Identity, Spec},
     sys::{self, Fork},
     tree::{self, Trees},
 };
@@ -34,11 +34,42 @@ pub(crate) struct Inheritance {
     pub(crate) control: Control,
     /// Trees taken hold of with the caller's rights; empty where PID 1 can take them itself.
     pub(crate) trees: Trees,
-    /// `cgroup.procs` of the groups that processes enter.
-    pub(crate) tool_groups: Vec<File>,
+    /// `cgroup.procs` of the groups that PID 1, and of those that started processes enter.
+    pub(crate) groups: Groups,
     /// Readable once the id maps are written, at its end once the launcher is gone.
     pub(crate) go: OwnedFd,
     pub(crate) groups_dropped: bool,
+}
+
+/// Files to enter cgroups by, opened with the rights of whoever made them.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    pub(crate) init: Vec<File>,
+    pub(crate) tool: Vec<File>,
+}
+
+impl Groups {
+    fn open(groups: &Cgroups) -> Result<Self, Failure> {
+        let open = |folders: &[PathBuf]| {
+            folders
+                .iter()
+                .map(|group| {
+                    let procs = group.join("cgroup.procs");
+                    let file = File::options().write(true).open(&procs);
+                    file.step(Stage::Cgroup, || format!("opening {}", procs.display()))
+                })
+                .collect::<Result<Vec<File>, Failure>>()
+        };
+        Ok(Self { init: open(&groups.init)?, tool: open(&groups.tool)? })
+    }
+}
+
+/// Moves the calling process into each group.
+pub(crate) fn enter(groups: &[File]) -> Result<(), Failure> {
+    for mut group in groups {
+        group.write_all(b"0").step(Stage::Cgroup, || "entering a cgroup of the cell".into())?;
+    }
+    Ok(())
 }
 
 /// The whole program. Its two arguments are the numbers of inherited fds: the control socket's, and that of a file
@@ -61,12 +92,12 @@ pub fn main() -> i32 {
 
 fn launch(control: Control, spec: OwnedFd) -> Result<(), (Control, Failure)> {
     match prepare(&control, spec) {
-        Ok((spec, trees, tool_groups)) => make_init(spec, control, trees, tool_groups),
+        Ok((spec, trees, groups)) => make_init(spec, control, trees, groups),
         Err(failure) => Err((control, failure)),
     }
 }
 
-fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Vec<File>), Failure> {
+fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Groups), Failure> {
     if !guard::off("close-fds") {
         // Whatever the supervisor's caller left open is none of the cell's business.
         let own = [control.as_fd().as_raw_fd(), spec.as_raw_fd()];
@@ -76,29 +107,18 @@ fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Vec<File>),
     let mut file = File::from(spec);
     file.read_to_end(&mut text).step(Stage::Spec, || "reading the spec".into())?;
     let spec = Spec::parse(&text)?;
-    for group in &spec.cgroups.init {
-        std::fs::write(group.join("cgroup.procs"), "0")
-            .step(Stage::Cgroup, || format!("entering the cgroup {}", group.display()))?;
-    }
-    let mut tool_groups = Vec::new();
-    for group in &spec.cgroups.tool {
-        let procs = group.join("cgroup.procs");
-        let file = File::options().write(true).open(&procs);
-        tool_groups.push(file.step(Stage::Cgroup, || format!("opening {}", procs.display()))?);
-    }
+    let groups = Groups::open(&spec.cgroups)?;
+    // PID 1 goes back to its own groups once the namespaces, which begin at the present ones, are made.
+    enter(&groups.init)?;
+    enter(&groups.tool)?;
     let trees = match spec.identity {
         Identity::Reserved { id } => tree::take(&spec, Some(id))?,
         Identity::Caller { .. } => Trees::default(),
     };
-    Ok((spec, trees, tool_groups))
+    Ok((spec, trees, groups))
 }
 
-fn make_init(
-    spec: Spec,
-    control: Control,
-    trees: Trees,
-    tool_groups: Vec<File>,
-) -> Result<(), (Control, Failure)> {
+fn make_init(spec: Spec, control: Control, trees: Trees, groups: Groups) -> Result<(), (Control, Failure)> {
     let identity = spec.identity;
     let made = drop_groups(identity).and_then(|groups_dropped| {
         let (go, went) = pipe_with(PipeFlags::CLOEXEC).step(Stage::Namespaces, || "making a pipe".into())?;
@@ -111,7 +131,7 @@ fn make_init(
     };
     let Fork::Parent(pid) = side else {
         drop(went);
-        init::run(Inheritance { spec, control, trees, tool_groups, go, groups_dropped });
+        init::run(Inheritance { spec, control, trees, groups, go, groups_dropped });
     };
     let may_drop = match write_maps(pid, identity) {
         Ok(may_drop) => may_drop,

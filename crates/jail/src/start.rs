@@ -19,6 +19,7 @@ use rustix::{
 use crate::{
     failure::{Step, fail, refuse},
     guard, landlock as domain,
+    launcher::enter,
     message::{Failure, Stage},
     seccomp,
     spec::{Process, Rlimits, Spec},
@@ -112,10 +113,7 @@ fn settle(tool_groups: &[File]) -> Result<(), Failure> {
         rustix::process::setsid().step(Stage::Exec, || "making a session".into())?;
     }
     sys::reset_signals().step(Stage::Exec, || "resetting signals".into())?;
-    for mut group in tool_groups {
-        group.write_all(b"0").step(Stage::Cgroup, || "entering the tool's cgroup".into())?;
-    }
-    Ok(())
+    enter(tool_groups)
 }
 
 fn take_stdio(stdin: &OwnedFd, stdout: &OwnedFd, stderr: &OwnedFd) -> Result<(), Failure> {

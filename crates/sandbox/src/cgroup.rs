@@ -67,6 +67,7 @@ impl Hierarchies {
             };
             layers.push(advice::layer(controller.layer(), held));
         }
+        self.add_shown(&mut groups, &name);
         layers.push(match unified {
             Ok(group) => {
                 let layer = advice::enforced(LayerName::Lifecycle, group.lifecycle());
@@ -76,6 +77,21 @@ impl Hierarchies {
             Err(obstacle) => advice::missing(LayerName::Lifecycle, &obstacle),
         });
         Created { groups, layers }
+    }
+}
+
+impl Hierarchies {
+    /// Groups without a ceiling, in the v1 hierarchies that a JVM wants to see beside memory and CPU before it
+    /// believes in any (it looks for all four). Where one cannot be made, a JVM sizes its heap by the host.
+    fn add_shown(&self, groups: &mut CellGroups, name: &str) {
+        if groups.legacy.is_empty() {
+            return;
+        }
+        for hierarchy in ["cpuacct", "cpuset"].iter().filter_map(|shown| self.legacy_of(shown)) {
+            if let Ok(group) = groups.legacy(hierarchy, name) {
+                group.inherit_cpus();
+            }
+        }
     }
 }
 

@@ -89,7 +89,12 @@ impl Hierarchies {
     /// The v1 hierarchy a controller is bound to, if any. One that is bound there is not to be had in the unified
     /// hierarchy, mounted or not.
     pub(super) fn legacy(&self, controller: Controller) -> Option<&LegacyHierarchy> {
-        self.legacy.iter().find(|h| h.controllers.split(',').any(|name| name == controller.name()))
+        self.legacy_of(controller.name())
+    }
+
+    /// The v1 hierarchy that holds the controller of this name.
+    pub(super) fn legacy_of(&self, controller: &str) -> Option<&LegacyHierarchy> {
+        self.legacy.iter().find(|h| h.controllers.split(',').any(|name| name == controller))
     }
 
     /// Makes the group in the unified hierarchy, with the controllers that are not bound to v1.

@@ -54,6 +54,17 @@ impl LegacyGroup {
         Ok(format!("cgroup v1 {}{note}", self.folder.display()))
     }
 
+    /// Takes over the CPUs and memory nodes of the group above: a new cpuset group has none, and takes no process.
+    pub(super) fn inherit_cpus(&self) {
+        for file in ["cpuset.cpus", "cpuset.mems"] {
+            let above = self.folder.parent().map(|above| above.join(file));
+            if let Some(set) = above.and_then(|file| std::fs::read_to_string(file).ok()) {
+                // Where it fails the group stays without: entering it fails, and the start says so.
+                controls::write(&self.folder.join(file), set.trim()).ok();
+            }
+        }
+    }
+
     /// Whether the group's hierarchy has this controller.
     pub(super) fn has(&self, controller: Controller) -> bool {
         self.controllers.split(',').any(|name| name == controller.name())

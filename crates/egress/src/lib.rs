@@ -1,0 +1,10 @@
+//! Decides what may leave a cell: which names, to which addresses, and what is said on the way.
+//!
+//! A cell reaches nothing but sockets of ours. A name it may speak to has an address of our own making
+//! ([`synthetic`]); what arrives there is judged by [`policy`], the name is looked up then ([`resolve`]), every
+//! answer is checked ([`address`]), and a checked one is dialled ([`dial`]). A refusal says what would allow it
+//! ([`refusal`]) and is told once ([`event`]).
+//!
+//! Deliberately absent: how the sandbox is made, MCP, secrets, files of policy.
+
+pub mod guard;

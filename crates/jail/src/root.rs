@@ -48,7 +48,8 @@ pub(crate) fn build(spec: &Spec, trees: Trees) -> Result<(), Failure> {
     if guard::off("root") {
         return Ok(());
     }
-    sys::mount_setattr(root.as_fd(), false, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV, None)
+    let read_only = if guard::off("read-only") { 0 } else { libc::MOUNT_ATTR_RDONLY };
+    sys::mount_setattr(root.as_fd(), false, read_only | libc::MOUNT_ATTR_NODEV, None)
         .step(Stage::Mounts, || "making the root read-only".into())?;
     rustix::process::fchdir(&root).step(Stage::Mounts, || "entering the new root".into())?;
     rustix::process::pivot_root(".", ".").step(Stage::Mounts, || "changing the root".into())?;

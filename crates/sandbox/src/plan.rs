@@ -152,6 +152,7 @@ pub fn environment(path: &str, declared: &BTreeMap<String, String>) -> Vec<Strin
 }
 
 const HOME: &str = "/home/tool";
+const VAR_TMP: &str = "/var/tmp";
 
 /// The order matters: mounts may lie below `/tmp` and the like, and so come after them.
 fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry> {
@@ -168,8 +169,13 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
         scratch(HOME, false),
         scratch("/dev/shm", true),
     ]);
-    // /var/tmp and the like are looked for by old programs; they lead to the one /tmp.
-    root.push(Entry::Symlink { path: "/var/tmp".into(), target: "/tmp".into() });
+    // Old programs look for it; it leads to the one /tmp, unless something declared lies there.
+    if !shown
+        .iter()
+        .any(|entry| entry.path().starts_with(VAR_TMP) || Path::new(VAR_TMP).starts_with(entry.path()))
+    {
+        root.push(Entry::Symlink { path: VAR_TMP.into(), target: "/tmp".into() });
+    }
     root.extend(shown);
     if let Some(data) = request.data {
         root.push(Entry::Bind {

@@ -7,4 +7,11 @@
 //!
 //! Deliberately absent: how the sandbox is made, MCP, secrets, files of policy.
 
+pub mod address;
+pub mod event;
 pub mod guard;
+pub mod name;
+pub mod own;
+pub mod policy;
+pub mod refusal;
+pub mod rule;

@@ -1,0 +1,229 @@
+//! One line of a host list: which name, which port, and what is spoken there.
+
+use std::fmt;
+use std::num::NonZeroU16;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::{HostName, HostNameError, shown, spelled_address};
+use crate::rule::error::RuleError;
+
+pub mod error;
+pub mod suffix;
+
+/// Which names, which ports, which protocol.
+///
+/// As text: `api.github.com` (443 with TLS and 80 with HTTP), `api.github.com:8443` (TLS), `*.example.com` (every name
+/// below, not `example.com` itself), `https://host`, `http://host:8080`, `tcp://db.example.com:5432`. The text of a rule
+/// reads as the same rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct HostRule {
+    names: Names,
+    reach: Reach,
+}
+
+/// The names of a rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Names {
+    /// This one.
+    Exact(HostName),
+    /// All below this one. INVARIANT (kept by the parser of rules): it is registrable, or lies below what is.
+    Below(HostName),
+}
+
+/// What is spoken on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Bytes nobody looks at. The widest, so a rule for it wins over others of the same name and port.
+    Tcp,
+    /// TLS whose greeting names the host.
+    Tls,
+    /// HTTP/1.1 in the clear, taken apart and put together again.
+    Http,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Reach {
+    /// 443 with TLS, and 80 with HTTP so that a redirect to 443 is seen.
+    Web,
+    One(NonZeroU16, Kind),
+}
+
+impl HostRule {
+    /// Reads a rule.
+    pub fn parse(text: &str) -> Result<Self, RuleError> {
+        let (scheme, rest) = match text.split_once("://") {
+            Some((scheme, rest)) => (Some(Scheme::parse(scheme, text)?), rest),
+            None => (None, text),
+        };
+        if rest.contains('@') {
+            return Err(RuleError::about(text, HostNameError::Character { text: shown(rest) }));
+        }
+        if let Some(address) = spelled_address(rest) {
+            return Err(RuleError::Address { text: shown(text), address });
+        }
+        let (host, port) = split_port(rest, text)?;
+        let reach = reach(scheme, port, text)?;
+        let names = match host.strip_prefix("*.") {
+            Some(suffix) => Names::Below(suffix::wildcard(suffix, text)?),
+            None if host.contains('*') => return Err(RuleError::Wildcard { text: shown(text) }),
+            None => Names::Exact(HostName::parse(host).map_err(|error| RuleError::about(text, error))?),
+        };
+        let (Names::Exact(name) | Names::Below(name)) = &names;
+        if name.is_localhost() {
+            return Err(RuleError::Localhost { text: shown(text) });
+        }
+        Ok(Self { names, reach })
+    }
+
+    /// The rule that allows exactly this name and port for what the port usually speaks: the one a refusal suggests.
+    pub fn suggested(name: &HostName, port: u16) -> Option<Self> {
+        let port = NonZeroU16::new(port)?;
+        let reach = if matches!(port.get(), 80 | 443) { Reach::Web } else { Reach::One(port, Kind::Tls) };
+        (!name.is_localhost()).then(|| Self { names: Names::Exact(name.clone()), reach })
+    }
+
+    /// The names this rule is about.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Whether the rule is about `name`. A wildcard stops at a public suffix: `*.amazonaws.com` is not about
+    /// `bucket.s3.amazonaws.com`, which belongs to somebody else.
+    pub fn covers(&self, name: &HostName) -> bool {
+        match &self.names {
+            Names::Exact(exact) => exact == name,
+            Names::Below(suffix) => {
+                name.parents().any(|parent| parent == suffix.as_str()) && suffix::same_owner(name, suffix)
+            }
+        }
+    }
+
+    /// The ports of this rule, each with what is spoken there.
+    pub fn ports(&self) -> impl Iterator<Item = (u16, Kind)> {
+        let (first, second) = match self.reach {
+            Reach::Web => ((443, Kind::Tls), Some((80, Kind::Http))),
+            Reach::One(port, kind) => ((port.get(), kind), None),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// What is spoken on `port` by this rule, none where it is not about the port.
+    pub fn kind(&self, port: u16) -> Option<Kind> {
+        self.ports().find(|(own, _)| *own == port).map(|(_, kind)| kind)
+    }
+}
+
+impl fmt::Display for HostRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reach {
+            Reach::Web => write!(f, "{}", self.names),
+            Reach::One(port, Kind::Tls) if port.get() == 443 => write!(f, "https://{}", self.names),
+            Reach::One(port, Kind::Tls) if port.get() == 80 => write!(f, "https://{}:80", self.names),
+            Reach::One(port, Kind::Tls) => write!(f, "{}:{port}", self.names),
+            Reach::One(port, Kind::Http) if port.get() == 80 => write!(f, "http://{}", self.names),
+            Reach::One(port, Kind::Http) => write!(f, "http://{}:{port}", self.names),
+            Reach::One(port, Kind::Tcp) => write!(f, "tcp://{}:{port}", self.names),
+        }
+    }
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(name) => write!(f, "{name}"),
+            Self::Below(suffix) => write!(f, "*.{suffix}"),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp => "tcp",
+            Self::Tls => "tls",
+            Self::Http => "http",
+        })
+    }
+}
+
+impl FromStr for HostRule {
+    type Err = RuleError;
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        Self::parse(text)
+    }
+}
+
+impl TryFrom<String> for HostRule {
+    type Error = RuleError;
+    fn try_from(text: String) -> Result<Self, RuleError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<HostRule> for String {
+    fn from(rule: HostRule) -> Self {
+        rule.to_string()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Https,
+    Http,
+    Tcp,
+}
+
+impl Scheme {
+    fn parse(scheme: &str, text: &str) -> Result<Self, RuleError> {
+        match scheme.to_ascii_lowercase().as_str() {
+            "https" | "tls" | "wss" => Ok(Self::Https),
+            "http" | "ws" => Ok(Self::Http),
+            "tcp" => Ok(Self::Tcp),
+            _ => Err(RuleError::Scheme { text: shown(text) }),
+        }
+    }
+}
+
+fn split_port<'a>(rest: &'a str, text: &str) -> Result<(&'a str, Option<NonZeroU16>), RuleError> {
+    let rest = rest.strip_suffix('/').filter(|_| text.contains("://")).unwrap_or(rest);
+    if rest.contains(['/', '?', '#', '\\']) {
+        return Err(RuleError::Path { text: shown(text) });
+    }
+    let Some((host, port)) = rest.rsplit_once(':') else {
+        return Ok((rest, None));
+    };
+    if let Some(address) = spelled_address(host) {
+        return Err(RuleError::Address { text: shown(text), address });
+    }
+    let plain = !port.starts_with('0') && port.bytes().all(|byte| byte.is_ascii_digit());
+    match port.parse::<NonZeroU16>() {
+        Ok(port) if plain => Ok((host, Some(port))),
+        _ => Err(RuleError::Port { text: shown(text) }),
+    }
+}
+
+fn reach(scheme: Option<Scheme>, port: Option<NonZeroU16>, text: &str) -> Result<Reach, RuleError> {
+    let number = port.map(NonZeroU16::get);
+    let kind = match (scheme, number) {
+        (None, None) => return Ok(Reach::Web),
+        (None, Some(80)) | (Some(Scheme::Http), _) => Kind::Http,
+        (None | Some(Scheme::Https), _) => Kind::Tls,
+        (Some(Scheme::Tcp), _) => Kind::Tcp,
+    };
+    let usual = match kind {
+        Kind::Http => NonZeroU16::new(80),
+        Kind::Tls => NonZeroU16::new(443),
+        Kind::Tcp => None,
+    };
+    match port.or(usual) {
+        Some(port) => Ok(Reach::One(port, kind)),
+        None => Err(RuleError::NoPort { text: shown(text) }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Why a text is no host rule.
+
+use std::net::IpAddr;
+
+use crate::name::HostNameError;
+
+/// Why a text is no host rule. `text` is the rule as written, fit for a terminal, cut at 80 characters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// The host is no host name.
+    #[error("the host rule `{text}` names no host")]
+    Name {
+        /// The rule.
+        text: String,
+        /// What is wrong with the name.
+        source: HostNameError,
+    },
+    /// The host is an IP address, in whatever spelling.
+    #[error("the host rule `{text}` names the IP address {address}")]
+    Address {
+        /// The rule.
+        text: String,
+        /// The address meant.
+        address: IpAddr,
+    },
+    /// A path, query or fragment.
+    #[error("the host rule `{text}` has a path")]
+    Path {
+        /// The rule.
+        text: String,
+    },
+    /// A port that is no number from 1 to 65535.
+    #[error("the host rule `{text}` has a port that is not a number from 1 to 65535")]
+    Port {
+        /// The rule.
+        text: String,
+    },
+    /// `tcp://` without a port.
+    #[error("the host rule `{text}` has no port")]
+    NoPort {
+        /// The rule.
+        text: String,
+    },
+    /// A scheme other than `https`, `http` or `tcp`.
+    #[error("the host rule `{text}` has a scheme nobody knows")]
+    Scheme {
+        /// The rule.
+        text: String,
+    },
+    /// A `*` elsewhere than as the whole first label.
+    #[error("the host rule `{text}` has a `*` that is not its whole first label")]
+    Wildcard {
+        /// The rule.
+        text: String,
+    },
+    /// A wildcard below a public suffix (`*.com`, `*.github.io`), where every name belongs to somebody else.
+    #[error("the host rule `{text}` covers names of strangers: anybody can get a name under `{suffix}`")]
+    PublicSuffix {
+        /// The rule.
+        text: String,
+        /// The public suffix.
+        suffix: String,
+    },
+    /// `localhost` or a name below.
+    #[error("the host rule `{text}` names the cell itself")]
+    Localhost {
+        /// The rule.
+        text: String,
+    },
+}
+
+impl RuleError {
+    pub(super) fn about(text: &str, source: HostNameError) -> Self {
+        let text = crate::name::shown(text);
+        match source {
+            HostNameError::Address { address: Some(address), .. } => Self::Address { text, address },
+            source => Self::Name { text, source },
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Name { source, .. } => {
+                source.hint().unwrap_or("write a name such as `api.example.com`").to_owned()
+            }
+            Self::Address { address, .. } => format!(
+                "addresses are reached by a name: the operator writes `[upstreams.\"NAME\"]` with `address = \"{}\"` \
+                 (and the port), then allow NAME",
+                if address.is_ipv6() { format!("[{address}]:443") } else { format!("{address}:443") }
+            ),
+            Self::Path { .. } => "a rule is about a whole host: leave the path out".to_owned(),
+            Self::Port { .. } => "write `host:8443`".to_owned(),
+            Self::NoPort { .. } => "write `tcp://db.example.com:5432`".to_owned(),
+            Self::Scheme { .. } => "use `https://`, `http://` or `tcp://`, or no scheme at all".to_owned(),
+            Self::Wildcard { .. } => "write `*.example.com` for every name below `example.com`".to_owned(),
+            Self::PublicSuffix { suffix, .. } => {
+                format!("name the one host, such as `mine.{suffix}`, or `*.mine.{suffix}` for all below it")
+            }
+            Self::Localhost { .. } => {
+                "a service of this machine is reached by a name that the operator binds to it: \
+                 `[upstreams.\"NAME\"]` with `address = \"127.0.0.1:PORT\"` and `loopback = true`"
+                    .to_owned()
+            }
+        }
+    }
+}

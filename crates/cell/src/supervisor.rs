@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// How long a cell that has ended still answers, in case somebody is late to ask why.
-const LINGER: Duration = Duration::from_secs(30);
+const LINGER: Duration = Duration::from_secs(5);
 
 /// What a supervisor is started with.
 #[derive(Debug, Clone)]

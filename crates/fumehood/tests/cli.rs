@@ -1,0 +1,9 @@
+//! The command line as people meet it: the real programs, their words and their exit codes.
+
+mod cli {
+    mod cells;
+    mod ends;
+    mod records;
+    mod words;
+    mod world;
+}

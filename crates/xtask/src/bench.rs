@@ -1,6 +1,7 @@
 //! `./x bench`: measurements of one run, interleaved, told as ratios. Absolute times belong to the machine.
 
 mod api;
+mod budget;
 mod freeze;
 mod server;
 mod start;

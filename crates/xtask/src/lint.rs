@@ -8,8 +8,20 @@ use crate::tidy;
 use crate::workspace::{Workspace, has_program, must};
 
 /// The crates that know the test-only feature, as clippy wants them named.
-const GUARDED: &[&str] =
-    &["-p", "jail", "-p", "sandbox", "-p", "cell", "-p", "fumehood", "--features", "guard-off"];
+const GUARDED: &[&str] = &[
+    "-p",
+    "jail",
+    "-p",
+    "sandbox",
+    "-p",
+    "cell",
+    "-p",
+    "egress",
+    "-p",
+    "fumehood",
+    "--features",
+    "guard-off",
+];
 
 /// Runs every check, also after one has failed.
 pub fn run(workspace: &Workspace) -> Result<ExitCode> {

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::api::ask;
+use super::budget::judge;
 use super::summary::Summary;
 use super::world::World;
 use crate::workspace::Workspace;
@@ -40,6 +41,7 @@ pub(super) fn measure(workspace: &Workspace, product: &Path) -> Result<Value> {
         "freeze_ms": median(&freezing),
         "thaw_and_call_ms": median(&thawing),
         "added_ms": added,
+        "budgets": [judge("milliseconds added to a call", Some(added), 5.0)],
     }))
 }
 

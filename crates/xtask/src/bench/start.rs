@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
+use super::budget::judge;
 use super::server::Server;
 use super::summary::Summary;
 use super::world::World;
@@ -77,7 +78,21 @@ fn tell(workload: &Workload, times: &[Vec<Duration>]) -> Value {
         });
         result.insert((*around).to_owned(), numbers);
     }
+    let fumehood_over = |base: &str| Some(median("fumehood")? / median(base)?);
+    let budgets: Vec<Value> = workload
+        .budgets()
+        .iter()
+        .map(|(base, most)| judge(&format!("{} over {base}", workload.name), fumehood_over(base), *most))
+        .collect();
+    result.insert("budgets".to_owned(), budgets.into());
     Value::Object(result)
+}
+
+impl Workload {
+    /// Over what a confined start may take how many times as long.
+    fn budgets(&self) -> &'static [(&'static str, f64)] {
+        if self.server.is_some() { &[("bare", 1.05)] } else { &[("unshare", 2.0), ("bwrap", 0.6)] }
+    }
 }
 
 fn workloads(world: &World) -> Vec<Workload> {

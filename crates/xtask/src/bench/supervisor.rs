@@ -7,11 +7,12 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::api::ask;
+use super::budget::judge;
 use super::server::Server;
 use super::world::World;
 use crate::workspace::Workspace;
 
-const CELLS: usize = 10;
+const CELLS: u32 = 10;
 
 pub(super) fn measure(workspace: &Workspace, product: &Path) -> Result<Value> {
     let world = World::new(workspace, product)?;
@@ -23,7 +24,7 @@ pub(super) fn measure(workspace: &Workspace, product: &Path) -> Result<Value> {
         servers.push(server);
     }
     let sockets = world.sockets();
-    if sockets.len() != CELLS {
+    if sockets.len() != CELLS as usize {
         bail!("{} cells have a socket, not {CELLS}", sockets.len());
     }
     let (mut supervisors, mut jails) = (Vec::new(), Vec::new());
@@ -35,23 +36,25 @@ pub(super) fn measure(workspace: &Workspace, product: &Path) -> Result<Value> {
         supervisors.push(pss_kib(pid("supervisor")?)?);
         jails.push(pss_kib(pid("jail")?)?);
     }
-    let runs = servers.iter().map(|server| pss_kib(server.pid().into())).collect::<Result<Vec<u64>>>()?;
-    let mean = |sizes: &[u64]| sizes.iter().sum::<u64>() / CELLS as u64;
+    let runs = servers.iter().map(|server| pss_kib(server.pid().into())).collect::<Result<Vec<u32>>>()?;
+    let mean = |sizes: &[u32]| sizes.iter().sum::<u32>() / CELLS;
     for (name, sizes) in [("supervisor", &supervisors), ("PID 1 (jail)", &jails), ("fumehood run", &runs)] {
         println!("  {name:<14} mean PSS of {CELLS}: {:>6} KiB", mean(sizes));
     }
     for server in servers {
         server.end()?;
     }
+    let mib = supervisors.iter().map(|kib| f64::from(*kib)).sum::<f64>() / (1024.0 * f64::from(CELLS));
     Ok(json!({
         "cells": CELLS,
         "supervisor_pss_kib": mean(&supervisors),
         "jail_pss_kib": mean(&jails),
         "run_pss_kib": mean(&runs),
+        "budgets": [judge("MiB of one supervisor", Some(mib), 6.0)],
     }))
 }
 
-fn pss_kib(pid: u64) -> Result<u64> {
+fn pss_kib(pid: u64) -> Result<u32> {
     let path = format!("/proc/{pid}/smaps_rollup");
     let text = fs::read_to_string(&path).with_context(|| {
         format!("`{path}` cannot be read; the programs are not dumpable, so this measurement needs root")

@@ -31,6 +31,7 @@ pub(crate) struct Cell {
     log: RefCell<Option<LogFile>>,
     log_dropped: std::cell::Cell<u64>,
     record: RefCell<OwnerRecord>,
+    leftovers: std::cell::Cell<bool>,
     ended: watch::Sender<Option<End>>,
     wishes: watch::Sender<Option<Wish>>,
 }
@@ -104,6 +105,7 @@ impl Cell {
             log: RefCell::default(),
             log_dropped: std::cell::Cell::default(),
             record: RefCell::new(record),
+            leftovers: std::cell::Cell::default(),
             ended: watch::Sender::new(None),
             wishes: watch::Sender::new(None),
         }))
@@ -191,9 +193,14 @@ impl Cell {
         record.write(&self.supervision.folders.cell(&self.id))
     }
 
+    /// Says whether groups are left that only the next start can remove; the record names them.
+    pub(crate) fn left_behind(&self, left: bool) {
+        self.leftovers.set(left);
+    }
+
     /// Whether something is left that only the next start can remove.
     pub(crate) fn has_leftovers(&self) -> bool {
-        !self.record.borrow().cgroups.is_empty()
+        self.leftovers.get()
     }
 
     /// Asks for the end. A wish for an immediate end is never taken back by a later orderly one.

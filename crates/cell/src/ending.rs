@@ -127,12 +127,7 @@ pub(crate) fn finish(cell: &Cell, (cause, exit): (Cause, Option<Exit>)) {
     };
     let left = groups.remove(REMOVING);
     drop(lease);
-    // A record that cannot be written leaves the older one, which names the same groups.
-    cell.record(|record| {
-        record.jail = None;
-        record.cgroups = left.into_iter().map(|leftover| leftover.path).collect();
-    })
-    .ok();
+    cell.left_behind(!left.is_empty());
     if matches!(cause, Cause::MemoryCeiling | Cause::DataQuota) {
         let limit = if cause == Cause::MemoryCeiling { "memory" } else { "data" };
         cell.events.push(EventKind::LimitHit { limit: limit.into(), detail: detail.clone() });

@@ -9,7 +9,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// `owner.json` in a cell's folder.
+/// `owner.json` in a cell's folder: the last line that can be read counts. Lines are only ever added, each by one
+/// write, so that whoever is killed in between leaves the line before; to rename a new file over the old one would cost
+/// a write-back at every start (ext4, `auto_da_alloc`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnerRecord {
     /// The supervisor.
@@ -62,17 +64,19 @@ impl OwnerRecord {
         Ok(Self { supervisor, boot: boot_id()?, cgroups: Vec::new(), jail: None })
     }
 
-    /// Writes it whole or not at all.
+    /// Adds it to the file.
     pub fn write(&self, cell: &Path) -> io::Result<()> {
-        let part = cell.join("owner.json.part");
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        fs::rename(part, cell.join(Self::FILE))
+        let mut line = serde_json::to_vec(self)?;
+        line.push(b'\n');
+        OpenOptions::new().append(true).create(true).mode(0o600).open(cell.join(Self::FILE))?.write_all(&line)
     }
 
     /// Reads the record of a cell's folder.
     pub fn read(cell: &Path) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&fs::read(cell.join(Self::FILE))?)?)
+        let text = fs::read(cell.join(Self::FILE))?;
+        let records =
+            text.split(|byte| *byte == b'\n').rev().filter_map(|line| serde_json::from_slice(line).ok());
+        records.into_iter().next().ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     /// Whether the supervisor that wrote it still exists.
@@ -101,12 +105,19 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_back_and_a_torn_one_is_an_error() {
+    fn the_last_whole_line_counts() {
         let cell = tempfile::tempdir().unwrap();
-        let record = OwnerRecord { cgroups: vec!["/sys/fs/cgroup/x".into()], ..OwnerRecord::mine().unwrap() };
+        let first = OwnerRecord::mine().unwrap();
+        first.write(cell.path()).unwrap();
+        let record = OwnerRecord { cgroups: vec!["/sys/fs/cgroup/x".into()], ..first };
         record.write(cell.path()).unwrap();
         assert_eq!(OwnerRecord::read(cell.path()).unwrap(), record);
-        fs::write(cell.path().join("owner.json"), b"{\"supervisor\":").unwrap();
+        let file = cell.path().join("owner.json");
+        let mut text = fs::read(&file).unwrap();
+        text.extend_from_slice(b"{\"supervisor\":");
+        fs::write(&file, &text).unwrap();
+        assert_eq!(OwnerRecord::read(cell.path()).unwrap(), record);
+        fs::write(&file, b"{\"supervisor\":").unwrap();
         assert!(OwnerRecord::read(cell.path()).is_err());
     }
 }

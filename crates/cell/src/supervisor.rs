@@ -63,6 +63,8 @@ pub fn serve(supervision: Supervision, owner: OwnedFd) -> Result<(), SuperviseEr
     // The tool's uid may be ours: it must not read this memory, and nobody's core handler should get it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(|error| failed("closing this process to others")(error.into()))?;
+    // For whoever looks at a list of processes; the name of the link it was started by says nothing.
+    rustix::thread::set_name(c"fumehood-cell").ok();
     // A session of its own, so that a terminal's Ctrl-C reaches whoever runs the cell and not its supervisor.
     // Fails only for the leader of a group, which then has a group of its own already.
     rustix::process::setsid().ok();

@@ -1,5 +1,7 @@
 //! A user of their own for each test, with nothing but an empty home.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 use std::{
     fmt::Write as _,
     fs,

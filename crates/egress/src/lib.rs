@@ -8,10 +8,14 @@
 //! Deliberately absent: how the sandbox is made, MCP, secrets, files of policy.
 
 pub mod address;
+pub mod dial;
 pub mod event;
 pub mod guard;
 pub mod name;
 pub mod own;
 pub mod policy;
 pub mod refusal;
+pub mod resolve;
 pub mod rule;
+pub mod synthetic;
+pub mod upstream;

@@ -39,15 +39,24 @@ impl OwnAddresses {
         Ok(Self { tables: Mutex::new(tables) })
     }
 
-    /// Whether `address` is one that this machine answers for, or the address of one of its gateways.
-    pub fn holds(&self, address: IpAddr) -> io::Result<bool> {
+    /// Whose `address` is: none for all that is neither this machine nor a gateway of it.
+    pub fn owner(&self, address: IpAddr) -> io::Result<Option<Owner>> {
         if answered_here(address)? {
-            return Ok(true);
+            return Ok(Some(Owner::Machine));
         }
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         let nets = tables.refresh()?;
-        Ok(nets.iter().any(|net| net.contains(&address)))
+        Ok(nets.iter().filter(|(net, _)| net.contains(&address)).map(|(_, owner)| *owner).min())
     }
+}
+
+/// Who answers at an address near this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// This machine.
+    Machine,
+    /// A router this machine sends through.
+    Gateway,
 }
 
 #[derive(Debug)]
@@ -55,11 +64,11 @@ struct Tables {
     local_v4: File,
     routes_v4: File,
     routes_v6: Option<File>,
-    read: Option<(Instant, Vec<IpNet>)>,
+    read: Option<(Instant, Vec<(IpNet, Owner)>)>,
 }
 
 impl Tables {
-    fn refresh(&mut self) -> io::Result<&[IpNet]> {
+    fn refresh(&mut self) -> io::Result<&[(IpNet, Owner)]> {
         let now = Instant::now();
         let fresh = self.read.take().filter(|(at, _)| now.duration_since(*at) < OwnAddresses::FRESH);
         let entry = match fresh {
@@ -114,7 +123,7 @@ fn answered_here(address: IpAddr) -> io::Result<bool> {
 const EAFNOSUPPORT: i32 = 97;
 
 /// `LOCAL` and `BROADCAST` entries of `/proc/net/fib_trie`: `|-- ADDRESS`, then lines `/PREFIX SCOPE TYPE`.
-fn local_v4(table: &str) -> Vec<IpNet> {
+fn local_v4(table: &str) -> Vec<(IpNet, Owner)> {
     let mut nets = Vec::new();
     let mut leaf = None;
     for line in table.lines().map(str::trim) {
@@ -127,7 +136,7 @@ fn local_v4(table: &str) -> Vec<IpNet> {
             if let (Some(address), Some(prefix), Some("LOCAL" | "BROADCAST" | "ANYCAST")) =
                 (leaf, prefix, kind)
             {
-                nets.extend(Ipv4Net::new(address, prefix).ok().map(IpNet::V4));
+                nets.extend(Ipv4Net::new(address, prefix).ok().map(|net| (net.into(), Owner::Machine)));
             }
         }
     }
@@ -135,19 +144,19 @@ fn local_v4(table: &str) -> Vec<IpNet> {
 }
 
 /// Gateways in `/proc/net/route`: the third column, hexadecimal in the byte order of memory.
-fn gateways_v4(table: &str) -> Vec<IpNet> {
+fn gateways_v4(table: &str) -> Vec<(IpNet, Owner)> {
     table
         .lines()
         .skip(1)
         .filter_map(|line| u32::from_str_radix(line.split_whitespace().nth(2)?, 16).ok())
         .filter(|gateway| *gateway != 0)
-        .map(|gateway| IpNet::from(IpAddr::from(gateway.to_ne_bytes())))
+        .map(|gateway| (IpNet::from(IpAddr::from(gateway.to_ne_bytes())), Owner::Gateway))
         .collect()
 }
 
 /// Local and anycast routes and gateways in `/proc/net/ipv6_route`: destination, prefix, source, its prefix, next hop,
 /// metric, two counters, flags, interface, all hexadecimal.
-fn routes_v6(table: &str) -> Vec<IpNet> {
+fn routes_v6(table: &str) -> Vec<(IpNet, Owner)> {
     const LOCAL: u32 = 0x8000_0000;
     const ANYCAST: u32 = 0x0010_0000;
     let mut nets = Vec::new();
@@ -161,10 +170,10 @@ fn routes_v6(table: &str) -> Vec<IpNet> {
         if flags & (LOCAL | ANYCAST) != 0
             && let (Some(address), Ok(prefix)) = (address(destination), u8::from_str_radix(prefix, 16))
         {
-            nets.extend(Ipv6Net::new(address, prefix).ok().map(IpNet::V6));
+            nets.extend(Ipv6Net::new(address, prefix).ok().map(|net| (net.into(), Owner::Machine)));
         }
         if let Some(gateway) = address(next_hop).filter(|gateway| !gateway.is_unspecified()) {
-            nets.push(IpNet::V6(Ipv6Net::from(gateway)));
+            nets.push((Ipv6Net::from(gateway).into(), Owner::Gateway));
         }
     }
     nets

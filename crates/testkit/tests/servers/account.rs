@@ -1,6 +1,5 @@
 //! Who runs client and server.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -46,16 +45,5 @@ impl Account {
             let done = Command::new("chown").args(["-R", &format!("{ORDINARY}:")]).arg(folder).status();
             assert!(done.is_ok_and(|status| status.success()), "chown of {} failed", folder.display());
         }
-    }
-}
-
-/// Notes that a test did not run; `./x test` prints these lines at its end.
-pub(crate) fn skip(name: &str, reason: &str) {
-    let line = format!("{name}: {reason}\n");
-    eprint!("skipped: {line}");
-    if let Some(path) = std::env::var_os("FUMEHOOD_SKIPS") {
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        file.and_then(|mut file| file.write_all(line.as_bytes()))
-            .expect("the list of skipped tests can be written");
     }
 }

@@ -24,7 +24,7 @@ use world::{Client, World};
 
 fn same_bare_and_confined(server: &str, client: Client, account: Account) {
     if let Err(reason) = account.usable() {
-        account::skip(&format!("servers::{server} as {account:?}"), &reason);
+        testkit::world::skip(&format!("servers::{server} as {account:?}"), &reason);
         return;
     }
     let bare = World::new(server, client, account).bare();

@@ -6,7 +6,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal},
+};
 
 use crate::{
     folders::Folders,
@@ -103,7 +106,7 @@ fn sweep_one(folder: &Path, boot: &str, swept: &mut Swept) {
     }
 }
 
-/// Kills PID 1 of a cell, if it is still that process, and with it everything in the cell.
+/// Kills PID 1 of a cell, if it is still that process, and with it everything in the cell; waits until it is gone.
 fn kill(jail: ProcessMark) {
     let Some(pid) = Pid::from_raw(jail.pid) else { return };
     // The mark is compared after the pidfd is open: from then on the pid cannot come to mean another process.
@@ -112,6 +115,10 @@ fn kill(jail: ProcessMark) {
     {
         // It may have ended between the two.
         pidfd_send_signal(&fd, Signal::KILL).ok();
+        // The kernel lets PID 1 go only after everything else in its namespace. What takes longer is in the kernel's
+        // hands, and so dead already.
+        let patience = Timespec { tv_sec: REMOVING.as_secs().cast_signed(), tv_nsec: 0 };
+        poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&patience)).ok();
     }
 }
 

@@ -76,13 +76,15 @@ impl World {
     pub(crate) fn shown(&self, output: &Output) -> String {
         let mut text = format!("exit code {}\n", output.status.code().map_or(-1, |code| code));
         for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
-            if !bytes.is_empty() {
-                write!(text, "--- {name}\n{}", String::from_utf8_lossy(bytes)).unwrap();
+            let words = String::from_utf8_lossy(bytes);
+            let words: String =
+                words.split_inclusive('\n').filter(|line| !line.contains("not held on this host")).collect();
+            if !words.is_empty() {
+                write!(text, "--- {name}\n{words}").unwrap();
             }
         }
         let root = self.root.path().display().to_string();
-        let text = text.replace(&root, "ROOT");
-        text.lines().filter(|line| !line.contains("not held on this host")).collect::<Vec<_>>().join("\n")
+        text.replace(&root, "ROOT").trim_end().to_owned()
     }
 
     /// Starts it and waits until its cell runs.

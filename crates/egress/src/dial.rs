@@ -150,7 +150,7 @@ impl Dialer {
     fn check_public(&self, permit: &Permit, address: IpAddr) -> Result<(), Refusal> {
         let class = Class::of(address);
         if !class.is_public() && !crate::guard::off("address-class") {
-            return Err(self.address_refusal(permit, address, class));
+            return Err(address_refusal(permit, address, class));
         }
         if !crate::guard::off("own-address")
             && let Some(owner) = self.owner(permit, address)?
@@ -176,20 +176,8 @@ impl Dialer {
         })
     }
 
-    fn address_refusal(&self, permit: &Permit, address: IpAddr, class: Class) -> Refusal {
-        let place = SocketAddr::new(address, permit.port());
-        let remedy = if Pinned::new(permit.name(), place, false, None).is_ok() {
-            pin_lines(permit.name(), &place.to_string())
-        } else if Pinned::new(permit.name(), place, true, None).is_ok() {
-            pin_lines(permit.name(), &place.to_string()) + " and `loopback = true`"
-        } else {
-            format!("none: no setting leads to an address of this kind ({class})")
-        };
-        refusal(Code::Address, permit, &format!("{address} is not public ({class})")).with_remedy(remedy)
-    }
-
     fn check_pinned(&self, permit: &Permit, pinned: &Pinned) -> Result<Way, Refusal> {
-        let address = pinned.address();
+        let address = pinned.address(permit.port());
         if self.owner(permit, address.ip())? == Some(Owner::Machine) && !pinned.loopback() {
             let remedy = pin_lines(permit.name(), &address.to_string()) + " and `loopback = true`";
             return Err(refusal(Code::Address, permit, &format!("{address} is this machine itself"))
@@ -211,7 +199,7 @@ impl Dialer {
         let mut addresses = Vec::new();
         for address in race::interleaved(answers) {
             let place = SocketAddr::new(address, proxy.port);
-            if by_name && let Err(error) = Pinned::new(permit.name(), place, false, None) {
+            if by_name && let Err(error) = Pinned::new(permit.name(), address, None, false) {
                 return Err(refusal(Code::Proxy, permit, &format!("the proxy is at {place}: {error}")));
             }
             self.check_forbidden(permit, place)?;
@@ -276,6 +264,18 @@ impl Dialer {
         }
         Err(refusal(Code::Proxy, permit, &last.to_string()))
     }
+}
+
+fn address_refusal(permit: &Permit, address: IpAddr, class: Class) -> Refusal {
+    let place = SocketAddr::new(address, permit.port());
+    let remedy = if Pinned::new(permit.name(), address, None, false).is_ok() {
+        pin_lines(permit.name(), &place.to_string())
+    } else if Pinned::new(permit.name(), address, None, true).is_ok() {
+        pin_lines(permit.name(), &place.to_string()) + " and `loopback = true`"
+    } else {
+        format!("none: no setting leads to an address of this kind ({class})")
+    };
+    refusal(Code::Address, permit, &format!("{address} is not public ({class})")).with_remedy(remedy)
 }
 
 fn refusal(code: Code, permit: &Permit, detail: &str) -> Refusal {

@@ -116,7 +116,7 @@ pub struct LogSettings {
 
 impl Default for LogSettings {
     fn default() -> Self {
-        Self { entries: 2048, window: Duration::from_secs(60), rules: 1024 }
+        Self { entries: 2048, window: Duration::from_mins(1), rules: 1024 }
     }
 }
 

@@ -8,9 +8,16 @@
 //! Deliberately absent: how the sandbox is made, MCP, secrets, files of policy.
 
 pub mod address;
+pub mod core;
 pub mod dial;
+pub mod dns;
+pub mod doors;
 pub mod event;
+pub mod flow;
 pub mod guard;
+pub mod http;
+pub mod intake;
+pub mod limits;
 pub mod name;
 pub mod own;
 pub mod policy;
@@ -18,4 +25,14 @@ pub mod refusal;
 pub mod resolve;
 pub mod rule;
 pub mod synthetic;
+pub mod tls;
 pub mod upstream;
+pub mod verdict;
+
+mod account;
+mod half;
+mod meter;
+mod registry;
+mod serve;
+mod splice;
+mod tunnel;

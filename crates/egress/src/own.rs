@@ -71,16 +71,15 @@ impl Tables {
     fn refresh(&mut self) -> io::Result<&[(IpNet, Owner)]> {
         let now = Instant::now();
         let fresh = self.read.take().filter(|(at, _)| now.duration_since(*at) < OwnAddresses::FRESH);
-        let entry = match fresh {
-            Some(entry) => entry,
-            None => {
-                let mut nets = local_v4(&text(&mut self.local_v4)?);
-                nets.extend(gateways_v4(&text(&mut self.routes_v4)?));
-                if let Some(file) = &mut self.routes_v6 {
-                    nets.extend(routes_v6(&text(file)?));
-                }
-                (now, nets)
+        let entry = if let Some(entry) = fresh {
+            entry
+        } else {
+            let mut nets = local_v4(&text(&mut self.local_v4)?);
+            nets.extend(gateways_v4(&text(&mut self.routes_v4)?));
+            if let Some(file) = &mut self.routes_v6 {
+                nets.extend(routes_v6(&text(file)?));
             }
+            (now, nets)
         };
         Ok(&self.read.insert(entry).1)
     }
@@ -110,14 +109,15 @@ fn answered_here(address: IpAddr) -> io::Result<bool> {
         Err(error) if error.raw_os_error() == Some(EAFNOSUPPORT) => return Ok(false),
         Err(error) => return Err(error),
     };
-    /// Discard (RFC 863); nothing is sent there.
-    const PORT: u16 = 9;
-    match socket.connect((address, PORT)) {
+    match socket.connect((address, DISCARD)) {
         Ok(()) => Ok(socket.local_addr()?.ip() == address),
         // No way there: the dial fails by itself.
         Err(_) => Ok(false),
     }
 }
+
+/// RFC 863; nothing is sent there.
+const DISCARD: u16 = 9;
 
 /// Linux, asm-generic/errno.h.
 const EAFNOSUPPORT: i32 = 97;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use base64::Engine;
@@ -28,7 +29,8 @@ pub struct Upstreams {
 /// INVARIANT: not an address of a class that no setting allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinned {
-    address: SocketAddr,
+    address: IpAddr,
+    port: Option<NonZeroU16>,
     loopback: bool,
     ca: Option<PathBuf>,
 }
@@ -85,31 +87,45 @@ impl Upstreams {
 }
 
 impl Pinned {
-    /// Checks a binding of `name` to `address`.
+    /// Checks a binding of `name` to an address. Without a port every connection goes to the port it asked for.
     pub fn new(
         name: &HostName,
-        address: SocketAddr,
+        address: IpAddr,
+        port: Option<NonZeroU16>,
         loopback: bool,
-        ca: Option<PathBuf>,
     ) -> Result<Self, UpstreamError> {
-        let class = Class::of(address.ip());
-        let name = name.to_string();
-        if address.port() == 0 {
-            return Err(UpstreamError::Port { name, address });
-        }
+        let class = Class::of(address);
         match class {
             Class::Public | Class::Private | Class::Shared | Class::UniqueLocal => {}
-            Class::Reserved if !is_broadcast(address.ip()) => {}
+            Class::Reserved if !is_future(address) => {}
             Class::Loopback if loopback => {}
-            Class::Loopback => return Err(UpstreamError::Loopback { name, address }),
-            _ => return Err(UpstreamError::Class { name, address, class }),
+            Class::Loopback => return Err(UpstreamError::Loopback { name: name.to_string(), address }),
+            _ => return Err(UpstreamError::Class { name: name.to_string(), address, class }),
         }
-        Ok(Self { address, loopback, ca })
+        Ok(Self { address, port, loopback, ca: None })
     }
 
-    /// The address and port, whatever port the tool asked for is in the rule.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Reads the address of a binding of `name`: `10.1.2.3:443`, `10.1.2.3`, `[fd00::1]:443` or `fd00::1`.
+    pub fn parse(name: &HostName, text: &str, loopback: bool) -> Result<Self, UpstreamError> {
+        let fault = || UpstreamError::Address { name: name.to_string(), text: shown(text) };
+        let (address, port) = match text.parse::<SocketAddr>() {
+            Ok(place) => (place.ip(), Some(NonZeroU16::new(place.port()).ok_or_else(fault)?)),
+            Err(_) => (text.parse::<IpAddr>().map_err(|_| fault())?, None),
+        };
+        Self::new(name, address, port, loopback)
+    }
+
+    /// The same binding with the certificate authority of this host in the file `ca` (PEM), for connections that are
+    /// looked into.
+    #[must_use]
+    pub fn with_ca(mut self, ca: PathBuf) -> Self {
+        self.ca = Some(ca);
+        self
+    }
+
+    /// Where a connection to `port` goes.
+    pub fn address(&self, port: u16) -> SocketAddr {
+        SocketAddr::new(self.address, self.port.map_or(port, NonZeroU16::get))
     }
 
     /// Whether it may be an address of this machine.
@@ -117,7 +133,7 @@ impl Pinned {
         self.loopback
     }
 
-    /// The file of the certificate authority of this host, for connections that are looked into.
+    /// The file of the certificate authority of this host.
     pub fn ca(&self) -> Option<&PathBuf> {
         self.ca.as_ref()
     }
@@ -143,7 +159,7 @@ pub enum UpstreamError {
         /// The name.
         name: String,
         /// The address.
-        address: SocketAddr,
+        address: IpAddr,
     },
     /// Cloud metadata, link-local, a group, an embedded address, or none at all.
     #[error("`{name}` is bound to {address}, and no setting leads to an address of this kind ({class})")]
@@ -151,17 +167,17 @@ pub enum UpstreamError {
         /// The name.
         name: String,
         /// The address.
-        address: SocketAddr,
+        address: IpAddr,
         /// What kind it is.
         class: Class,
     },
-    /// Port 0.
-    #[error("`{name}` is bound to {address}, which has no port")]
-    Port {
+    /// No IP address, or port 0.
+    #[error("`{name}` is bound to `{text}`, which is not an IP address with or without a port")]
+    Address {
         /// The name.
         name: String,
-        /// The address.
-        address: SocketAddr,
+        /// As written.
+        text: String,
     },
     /// A proxy that is not written as `http://HOST:PORT`.
     #[error("the proxy `{text}` is not written as `http://host:port`")]
@@ -177,7 +193,7 @@ impl UpstreamError {
         match self {
             Self::Loopback { .. } => Some("add `loopback = true` if the service of this machine is meant"),
             Self::Class { .. } => None,
-            Self::Port { .. } => Some("write the port, such as `10.1.2.3:443`"),
+            Self::Address { .. } => Some("write `10.1.2.3:443`, `10.1.2.3`, `[fd00::1]:443` or `fd00::1`"),
             Self::Proxy { .. } => Some("write `http://proxy.example.com:3128`, or `http://user:password@…`"),
         }
     }
@@ -204,12 +220,7 @@ impl UpstreamProxy {
                 Err(_) => ProxyHost::Name(HostName::parse(host).map_err(|_| fault())?),
             };
         if let ProxyHost::Address(address) = &host {
-            Pinned::new(
-                &HostName::parse("proxy").map_err(|_| fault())?,
-                (*address, port).into(),
-                true,
-                None,
-            )?;
+            Pinned::new(&HostName::parse("proxy").map_err(|_| fault())?, *address, None, true)?;
         }
         let authorization = user.map(|user| {
             let plain: Vec<u8> = percent_encoding::percent_decode_str(user).collect();
@@ -219,8 +230,9 @@ impl UpstreamProxy {
     }
 }
 
-fn is_broadcast(address: IpAddr) -> bool {
-    matches!(address, IpAddr::V4(v4) if v4.octets().first().is_some_and(|first| *first >= 240))
+/// 240.0.0.0/4: nobody has one.
+fn is_future(address: IpAddr) -> bool {
+    matches!(address, IpAddr::V4(v4) if v4.octets()[0] >= 240)
 }
 
 #[cfg(test)]

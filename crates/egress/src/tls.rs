@@ -1,5 +1,6 @@
-//! What may be read of TLS without being a party to it.
+//! TLS without being a party to it: the greeting is read, the rest passes untouched.
 
 pub mod hello;
+
+pub(crate) mod greeting;
 mod reader;
-pub(crate) mod watch;

@@ -78,7 +78,8 @@ impl Chunks {
         match (self, byte) {
             (Self::Size { digits: 1.., value }, b'\r') => Ok(Self::SizeEnd { value }),
             (Self::Size { digits, value }, _) => {
-                let digit = char::from(byte).to_digit(16).filter(|_| digits < MAX_SIZE_DIGITS).ok_or(ChunkError)?;
+                let digit =
+                    char::from(byte).to_digit(16).filter(|_| digits < MAX_SIZE_DIGITS).ok_or(ChunkError)?;
                 Ok(Self::Size { digits: digits + 1, value: value * 16 + u64::from(digit) })
             }
             (Self::SizeEnd { value: 0 }, b'\n') => Ok(Self::Trailers { length: 0, line: 0, returned: false }),

@@ -40,7 +40,7 @@ pub(crate) struct GateKeeper(Arc<Mutex<Kept>>);
 #[derive(Debug, Default)]
 struct Kept {
     heads: VecDeque<Result<Head, HeadError>>,
-    decision: Option<bool>,
+    go_on: bool,
     waker: Option<Waker>,
 }
 
@@ -50,10 +50,10 @@ impl GateKeeper {
         self.lock().heads.pop_front()
     }
 
-    /// Decides a request to switch protocols: from now on bytes pass unread, or are requests again.
-    pub(crate) fn decide(&self, switched: bool) {
+    /// The request to switch protocols was not granted: what comes now are requests again.
+    pub(crate) fn go_on(&self) {
         let mut kept = self.lock();
-        kept.decision = Some(switched);
+        kept.go_on = true;
         if let Some(waker) = kept.waker.take() {
             waker.wake();
         }
@@ -81,12 +81,20 @@ pub(crate) struct Gate<S> {
 #[derive(Debug)]
 enum State {
     /// Between two messages, or in a head; the clock runs from the head's first byte.
-    Head { clock: Option<Pin<Box<Sleep>>>, searched: usize },
-    Length { left: u64 },
-    Chunked { chunks: Chunks },
-    /// A switch of protocols was asked for: what comes is kept until it is decided.
+    Head {
+        clock: Option<Pin<Box<Sleep>>>,
+        searched: usize,
+    },
+    Length {
+        left: u64,
+    },
+    Chunked {
+        chunks: Chunks,
+    },
+    /// A switch of protocols was asked for. What comes stays with the gate: if the switch is granted the gate is taken
+    /// away with it, else it is requests.
     Undecided,
-    /// After the switch.
+    /// Nothing is read strictly (a control of the tests).
     Open,
     /// After a refused head: nothing more is read.
     Shut,
@@ -97,8 +105,15 @@ impl<S> Gate<S> {
         let keeper = GateKeeper::default();
         let unguarded = crate::guard::off("http-head");
         let state = if unguarded { State::Open } else { State::Head { clock: None, searched: 0 } };
-        let gate =
-            Self { io, limits, keeper: keeper.clone(), state, inbox: Vec::new(), passed: Vec::new(), taken: 0 };
+        let gate = Self {
+            io,
+            limits,
+            keeper: keeper.clone(),
+            state,
+            inbox: Vec::new(),
+            passed: Vec::new(),
+            taken: 0,
+        };
         (gate, keeper)
     }
 
@@ -142,7 +157,9 @@ impl<S> Gate<S> {
                 Ok(here > 0 || ended)
             }
             State::Chunked { chunks } => {
-                let here = chunks.follow(&self.inbox).map_err(io::Error::other)?;
+                let here = chunks
+                    .follow(&self.inbox)
+                    .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
                 let ended = *chunks == Chunks::Done;
                 self.pass(here, ended);
                 Ok(here > 0 || ended)
@@ -179,7 +196,7 @@ impl<S> Gate<S> {
         {
             let mut kept = self.keeper.lock();
             kept.heads.push_back(Ok(head));
-            kept.decision = None;
+            kept.go_on = false;
         }
         self.pass(length, false);
         self.state = next;
@@ -194,12 +211,12 @@ impl<S> Gate<S> {
 
     fn poll_decision(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut kept = self.keeper.lock();
-        let Some(switched) = kept.decision.take() else {
+        if !std::mem::take(&mut kept.go_on) {
             kept.waker = Some(cx.waker().clone());
             return Poll::Pending;
-        };
+        }
         drop(kept);
-        self.state = if switched { State::Open } else { State::Head { clock: None, searched: 0 } };
+        self.state = State::Head { clock: None, searched: 0 };
         Poll::Ready(())
     }
 

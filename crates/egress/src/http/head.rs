@@ -280,7 +280,8 @@ impl Fields {
     }
 
     fn take_length(&mut self, value: &[u8]) -> Result<(), HeadError> {
-        let digits = !value.is_empty() && value.len() <= MAX_LENGTH_DIGITS && value.iter().all(u8::is_ascii_digit);
+        let digits =
+            !value.is_empty() && value.len() <= MAX_LENGTH_DIGITS && value.iter().all(u8::is_ascii_digit);
         let number = str::from_utf8(value).ok().filter(|_| digits).and_then(|text| text.parse().ok());
         if self.length.replace(number.ok_or(HeadError::Length)?).is_some() {
             return Err(HeadError::Length);
@@ -344,6 +345,19 @@ const fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
             byte,
-            b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~'
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
         )
 }

@@ -1,0 +1,297 @@
+//! The egress of one cell: starting it, changing its policy, asking it, ending it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
+
+use crate::dial::{DialSettings, Dialer};
+use crate::doors::{Doors, Unopened, open_door};
+use crate::event::{End, Event, Log, LogSettings, Usage};
+use crate::http::answer::about;
+use crate::intake::Intake;
+use crate::limits::Limits;
+use crate::own::OwnAddresses;
+use crate::policy::{Permit, Policy};
+use crate::refusal::Code;
+use crate::registry::{Entry, Registry, Stop};
+use crate::resolve::{Resolver, SystemResolver};
+use crate::rule::{HostRule, Kind};
+use crate::serve::Door;
+use crate::splice::Pipes;
+use crate::synthetic::{Synthetic, WildcardSettings};
+use crate::upstream::Upstreams;
+use crate::verdict::{Asked, UrlError, Verdict, places};
+
+/// The port of the explicit proxy, at [`crate::synthetic::Range::proxy`].
+pub const PROXY_PORT: u16 = 3128;
+
+/// What an egress is started with, beside its policy.
+#[derive(Debug)]
+pub struct Settings {
+    /// The operator's settings of the way out.
+    pub upstreams: Upstreams,
+    /// Who looks names up.
+    pub resolver: Arc<dyn Resolver>,
+    /// Bounds of a dial.
+    pub dial: DialSettings,
+    /// Bounds of names under wildcards.
+    pub wildcard: WildcardSettings,
+    /// Bounds of the log.
+    pub log: LogSettings,
+    /// Bounds of connections.
+    pub limits: Limits,
+    /// Whether there is an explicit HTTP proxy too, for tools that insist on one.
+    pub proxy: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            upstreams: Upstreams::default(),
+            resolver: Arc::new(SystemResolver::new()),
+            dial: DialSettings::default(),
+            wildcard: WildcardSettings::default(),
+            log: LogSettings::default(),
+            limits: Limits::default(),
+            proxy: false,
+        }
+    }
+}
+
+/// Why an egress cannot be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The addresses of this machine cannot be read, so nobody could tell that a dial leads back to it.
+    #[error("the addresses of this machine cannot be read: {0}")]
+    OwnAddresses(#[source] io::Error),
+    /// A service inside the cell cannot be listened on.
+    #[error("`{address}` inside the cell cannot be listened on: {error}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        #[source]
+        error: io::Error,
+    },
+}
+
+/// What a change of policy came to. When it is there, everything the policy does not allow is cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Changed {
+    /// Flows reset, on both halves.
+    pub cut: usize,
+    /// Flows that go on.
+    pub kept: usize,
+    /// Ports of allowed hosts that could not be opened.
+    pub unopened: Vec<Unopened>,
+}
+
+/// The way out of one cell. Dropping it cuts everything.
+#[derive(Debug)]
+pub struct Egress {
+    core: Arc<Core>,
+    tasks: Vec<AbortHandle>,
+    changing: tokio::sync::Mutex<()>,
+}
+
+/// What the parts of an egress share.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) intake: Box<dyn Intake>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) synthetic: Synthetic,
+    pub(crate) doors: Doors,
+    pub(crate) dialer: Dialer,
+    pub(crate) log: Arc<Log>,
+    pub(crate) limits: Limits,
+    pub(crate) pipes: Arc<Pipes>,
+    ending: AtomicBool,
+}
+
+impl Egress {
+    /// Starts the egress of a cell: its name server, its explicit proxy if there is one, and the listeners of the
+    /// policy's names.
+    ///
+    /// # Errors
+    /// If this machine's own addresses are unknown, or a service inside the cell has no socket.
+    pub async fn start(intake: impl Intake, settings: Settings, policy: Policy) -> Result<Self, StartError> {
+        let own = OwnAddresses::open().map_err(StartError::OwnAddresses)?;
+        let Settings { upstreams, resolver, dial, mut wildcard, log, limits, proxy } = settings;
+        wildcard.names = wildcard.names.min(limits.wildcard_names.saturating_add(1));
+        let policy = Arc::new(policy);
+        let registry = Registry::new(Arc::clone(&policy), limits.connections, limits.connections_per_host);
+        let core = Arc::new(Core {
+            synthetic: Synthetic::new(intake.range(), wildcard),
+            intake: Box::new(intake),
+            registry: Arc::new(registry),
+            doors: Doors::default(),
+            dialer: Dialer::new(resolver, own, upstreams, dial),
+            log: Arc::new(Log::new(log)),
+            limits,
+            pipes: Arc::default(),
+            ending: AtomicBool::new(false),
+        });
+        let mut egress = Self { core, tasks: Vec::new(), changing: tokio::sync::Mutex::new(()) };
+        egress.start_services(proxy).await?;
+        drop(egress.core.doors.arrange(&egress.core, &policy).await);
+        let core = Arc::clone(&egress.core);
+        egress.tasks.push(tokio::spawn(async move { core.doors.keep_closing(&core).await }).abort_handle());
+        Ok(egress)
+    }
+
+    async fn start_services(&mut self, proxy: bool) -> Result<(), StartError> {
+        let core = &self.core;
+        if proxy {
+            let addresses = core.synthetic.range().proxy();
+            let address = SocketAddr::new(addresses.v4.into(), PROXY_PORT);
+            let tasks = open_door(core, addresses, PROXY_PORT, &Door::Proxy)
+                .await
+                .map_err(|error| StartError::Listen { address, error })?;
+            self.tasks.extend(tasks);
+        }
+        Ok(())
+    }
+
+    /// Puts a policy in force. Returns after every flow it does not allow was reset on both halves and its task has
+    /// ended; flows on their way (a TLS greeting, a look-up, a dial) are judged again before they go on.
+    ///
+    /// Connections to a host that was taken away are answered with a refusal for a while ([`Limits::farewell`]).
+    pub async fn set_policy(&self, policy: Policy) -> Changed {
+        let turn = self.changing.lock().await;
+        let before = self.core.registry.policy();
+        let cut = self.core.registry.change(policy);
+        let after = self.core.registry.policy();
+        let flows = cut.refusals.len();
+        for refusal in cut.refusals {
+            self.core.log.record(Event::Refused(refusal));
+        }
+        cut.batch.until_ended().await;
+        let unopened = self.core.doors.arrange(&self.core, &after).await;
+        let (added, removed) = difference(before.rules(), after.rules());
+        let changed = Changed { cut: flows, kept: cut.kept, unopened };
+        self.core.log.record(Event::PolicyChanged {
+            generation: after.generation(),
+            added,
+            removed,
+            cut: changed.cut,
+            kept: changed.kept,
+        });
+        drop(turn);
+        changed
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.core.registry.policy()
+    }
+
+    /// What would happen to a request for `url`, which rule would decide, and where it would go. Looks the name up if
+    /// the rules allow it, and connects nowhere.
+    ///
+    /// # Errors
+    /// If it is no URL.
+    pub async fn check(&self, url: &str) -> Result<Verdict, UrlError> {
+        let asked = Asked::parse(url)?;
+        let policy = self.policy();
+        let mut verdict = Verdict {
+            host: crate::name::shown(&asked.host),
+            port: asked.port,
+            rule: None,
+            kind: None,
+            way: Vec::new(),
+            refusal: None,
+        };
+        let permit = match asked.name(&policy).and_then(|name| policy.judge(&name, asked.port)) {
+            Ok(permit) => permit,
+            Err(refusal) => return Ok(Verdict { refusal: Some(refusal), ..verdict }),
+        };
+        verdict.host = permit.name().to_string();
+        verdict.rule = Some(permit.rule().to_string());
+        verdict.kind = Some(permit.kind());
+        verdict.refusal = match (permit.kind(), asked.kind) {
+            (Kind::Tls, Kind::Http | Kind::Tcp) => Some(about(&permit, Code::NotTls, "")),
+            (Kind::Http, Kind::Tls | Kind::Tcp) => Some(about(&permit, Code::NotHttp, "")),
+            _ => None,
+        };
+        if verdict.refusal.is_none() {
+            match self.core.dialer.way(&permit).await {
+                Ok(way) => verdict.way = places(&way),
+                Err(refusal) => verdict.refusal = Some(refusal),
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// What happened so far and what goes on happening.
+    pub fn events(&self) -> Arc<Log> {
+        Arc::clone(&self.core.log)
+    }
+
+    /// What went through so far, open flows included.
+    pub fn usage(&self) -> Usage {
+        self.core.registry.settle();
+        self.core.log.total()
+    }
+
+    /// Flows there are now, idle and refused ones included.
+    pub fn flows(&self) -> usize {
+        self.core.registry.len()
+    }
+
+    /// Listeners there are, by host and port, and how many of them only refuse.
+    pub fn listeners(&self) -> (usize, usize) {
+        self.core.doors.count()
+    }
+
+    /// Closes all listeners, cuts all flows, and returns when they have ended.
+    pub async fn end(self) {
+        let batch = self.stop();
+        batch.until_ended().await;
+    }
+
+    fn stop(&self) -> Arc<crate::flow::Batch> {
+        self.core.ending.store(true, Ordering::Release);
+        for task in &self.tasks {
+            task.abort();
+        }
+        self.core.doors.close();
+        self.core.registry.cut_all()
+    }
+}
+
+impl Drop for Egress {
+    fn drop(&mut self) {
+        drop(self.stop());
+    }
+}
+
+impl Core {
+    /// Dials what was permitted and adds the connection to the flow, unless the flow was cut meanwhile.
+    pub(crate) async fn connect(&self, entry: &Entry, permit: &Arc<Permit>) -> Result<Arc<TcpStream>, Stop> {
+        let dialled = self.dialer.dial(permit).await?;
+        // Small messages are not held back; without this option they are only slower.
+        drop(dialled.stream.set_nodelay(true));
+        let stream = Arc::new(dialled.stream);
+        entry.attach(permit, Arc::clone(&stream), dialled.address, &self.log)?;
+        Ok(stream)
+    }
+
+    /// Why flows that are cut now end.
+    pub(crate) fn cut_end(&self) -> End {
+        if self.ending.load(Ordering::Acquire) { End::CellEnded } else { End::Cut }
+    }
+}
+
+/// The rules that came and those that went, as text.
+fn difference(before: &[Arc<HostRule>], after: &[Arc<HostRule>]) -> (Vec<String>, Vec<String>) {
+    let beyond = |these: &[Arc<HostRule>], those: &[Arc<HostRule>]| {
+        let those: std::collections::HashSet<&HostRule> = those.iter().map(AsRef::as_ref).collect();
+        these.iter().filter(|rule| !those.contains(rule.as_ref())).map(ToString::to_string).collect()
+    };
+    (beyond(after, before), beyond(before, after))
+}

@@ -1,0 +1,140 @@
+//! One half of a flow: a connection, the bytes already read from it, and the meter it counts on.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::meter::{Meter, Way};
+
+/// A connection that a flow's task reads and writes while the registry can reset it.
+#[derive(Debug)]
+pub(crate) struct Half {
+    stream: Arc<TcpStream>,
+    /// Read before this half was handed on; comes first.
+    early: Vec<u8>,
+    taken: usize,
+    meter: Arc<Meter>,
+    /// What reading from this half counts as.
+    reads: Way,
+}
+
+impl Half {
+    /// The half towards the cell: what is read from it goes up.
+    pub(crate) const fn inner(stream: Arc<TcpStream>, meter: Arc<Meter>) -> Self {
+        Self { stream, early: Vec::new(), taken: 0, meter, reads: Way::Up }
+    }
+
+    /// The half towards the upstream: what is read from it comes down.
+    pub(crate) const fn outer(stream: Arc<TcpStream>, meter: Arc<Meter>) -> Self {
+        Self { stream, early: Vec::new(), taken: 0, meter, reads: Way::Down }
+    }
+
+    /// Puts bytes that were read already in front of what is still to come.
+    #[must_use]
+    pub(crate) fn with_early(mut self, bytes: &[u8]) -> Self {
+        let mut early = bytes.to_vec();
+        early.extend_from_slice(self.early.get(self.taken..).unwrap_or_default());
+        self.early = early;
+        self.taken = 0;
+        self
+    }
+
+    /// The connection, and the bytes that come before what it still holds.
+    pub(crate) fn into_parts(self) -> (Arc<TcpStream>, Vec<u8>) {
+        let mut early = self.early;
+        early.drain(..self.taken.min(early.len()));
+        (self.stream, early)
+    }
+
+    /// The connection.
+    pub(crate) const fn stream(&self) -> &Arc<TcpStream> {
+        &self.stream
+    }
+}
+
+impl AsyncRead for Half {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let early = this.early.get(this.taken..).unwrap_or_default();
+        if !early.is_empty() {
+            let here = early.len().min(out.remaining());
+            out.put_slice(early.get(..here).unwrap_or_default());
+            this.taken += here;
+            if this.taken == this.early.len() {
+                this.early = Vec::new();
+                this.taken = 0;
+            }
+            return Poll::Ready(Ok(()));
+        }
+        loop {
+            ready!(this.stream.poll_read_ready(cx))?;
+            match this.stream.try_read(out.initialize_unfilled()) {
+                Ok(count) => {
+                    out.advance(count);
+                    this.meter.count(this.reads, count);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}
+
+impl Half {
+    fn poll_written(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.stream.poll_write_ready(cx))?;
+            match write(&self.stream) {
+                Ok(count) => {
+                    self.meter.touch();
+                    return Poll::Ready(Ok(count));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Half {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_written(cx, |stream| stream.try_write(bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_written(cx, |stream| stream.try_write_vectored(bytes))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(shut(&self.stream))
+    }
+}
+
+/// Says that nothing more will be sent; a connection that is gone already is no error.
+pub(crate) fn shut(stream: &TcpStream) -> io::Result<()> {
+    match rustix::net::shutdown(stream, rustix::net::Shutdown::Write) {
+        Ok(()) | Err(rustix::io::Errno::NOTCONN) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,50 @@
+//! Answers of our own: a refusal in JSON, so that whoever reads it can act on it.
+
+use bytes::Bytes;
+use http_body_util::{Either, Full};
+use hyper::body::Incoming;
+use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
+use hyper::{Response, StatusCode};
+
+use super::head::HeadError;
+use crate::policy::Permit;
+use crate::refusal::{Code, Refusal, Subject};
+
+/// The body of an answer: ours, or the host's.
+pub(crate) type Body = Either<Full<Bytes>, Incoming>;
+
+/// The refusal as an answer; the connection ends with it.
+pub(crate) fn refusal(refusal: &Refusal) -> Response<Body> {
+    // INVARIANT: text and numbers always become JSON.
+    let body = serde_json::to_vec(refusal).unwrap_or_default();
+    let mut response = Response::new(Either::Left(Full::from(body)));
+    *response.status_mut() = StatusCode::from_u16(refusal.code.status()).unwrap_or(StatusCode::FORBIDDEN);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+/// An empty answer with this status.
+pub(crate) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Either::Left(Full::default()));
+    *response.status_mut() = status;
+    response
+}
+
+/// The code for a head that was not taken.
+pub(crate) const fn code(error: HeadError) -> Code {
+    match error {
+        HeadError::TooLarge | HeadError::TooMany => Code::Size,
+        HeadError::Method => Code::Method,
+        HeadError::H2c | HeadError::Upgrade => Code::Upgrade,
+        _ => Code::NotHttp,
+    }
+}
+
+/// The refusal of something about a permitted host.
+pub(crate) fn about(permit: &Permit, code: Code, detail: &str) -> Refusal {
+    let subject: Subject<'_> = permit.subject();
+    Refusal::new(code, subject, detail)
+}

@@ -1,0 +1,151 @@
+//! A connection from the cell, from its acceptance to its end.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::net::TcpStream;
+
+use crate::core::Core;
+use crate::event::{End, Event};
+use crate::flow;
+use crate::half::Half;
+use crate::http::session::{self, Authority, Outcome};
+use crate::name::HostName;
+use crate::policy::Permit;
+use crate::refusal::{Code, Refusal, Subject};
+use crate::registry::{Entry, Stop};
+use crate::rule::Kind;
+use crate::tls::greeting::{self, GreetingError};
+use crate::tunnel;
+
+/// Where a connection from the cell came in.
+#[derive(Debug, Clone)]
+pub(crate) enum Door {
+    /// At the address of a host, and a port of it.
+    Host {
+        /// The host.
+        name: HostName,
+        /// The port.
+        port: u16,
+        /// What a rule said is spoken there: how to answer when none does any more.
+        kind: Kind,
+    },
+    /// At the explicit proxy.
+    Proxy,
+}
+
+/// Serves a connection to its end, its cut, or its falling silent.
+pub(crate) async fn run(core: Arc<Core>, door: Door, stream: TcpStream) {
+    // Small messages are not held back; without this option they are only slower.
+    drop(stream.set_nodelay(true));
+    let stream = Arc::new(stream);
+    let Some(entry) = core.registry.open(Arc::clone(&stream)) else {
+        refuse_more(&core, &door);
+        flow::reset(&stream);
+        return;
+    };
+    let flow = Arc::clone(&entry.flow);
+    let half = Half::inner(stream, Arc::clone(&flow.meter));
+    let end = tokio::select! {
+        biased;
+        () = flow.until_cut() => End::Cut,
+        end = speak(&core, &entry, door, half) => end,
+        () = flow.meter.idle(core.limits.idle) => End::Idle,
+    };
+    if !matches!(end, End::Finished) {
+        flow.abort();
+    }
+    entry.close(if flow.is_cut() { core.cut_end() } else { end });
+}
+
+/// Puts down that there are too many connections. One event, however many.
+fn refuse_more(core: &Core, door: &Door) {
+    let policy = core.registry.policy();
+    let (host, port) = match door {
+        Door::Host { name, port, .. } => (name.as_str(), Some(*port)),
+        Door::Proxy => ("proxy", None),
+    };
+    let subject = Subject { server: policy.server(), host, port, rule: None };
+    core.log.record(Event::Refused(Refusal::new(Code::Limit, subject, "too many connections at once")));
+}
+
+async fn speak(core: &Arc<Core>, entry: &Entry, door: Door, half: Half) -> End {
+    let spoken = match door {
+        Door::Proxy => http(core, entry, Authority::Proxy, half).await,
+        Door::Host { name, port, kind } => match entry.enter(&name, port) {
+            Ok(permit) => pass(core, entry, permit, half).await,
+            // Over HTTP a refusal can be read; elsewhere a reset is all there is.
+            Err(Stop::Refused(refusal)) if kind == Kind::Http => {
+                http(core, entry, Authority::Refused(refusal), half).await
+            }
+            Err(stop) => Err(stop.into()),
+        },
+    };
+    match spoken {
+        Ok(()) => End::Finished,
+        Err(Broken::Lost) => End::Lost,
+        Err(Broken::Refused(refusal)) => {
+            core.log.record(Event::Refused(*refusal));
+            End::Lost
+        }
+    }
+}
+
+/// Why a connection did not end well.
+enum Broken {
+    Lost,
+    Refused(Box<Refusal>),
+}
+
+impl From<Stop> for Broken {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Refused(refusal) => Self::Refused(refusal),
+            Stop::Cut => Self::Lost,
+        }
+    }
+}
+
+impl From<GreetingError> for Broken {
+    fn from(error: GreetingError) -> Self {
+        match error {
+            GreetingError::Refused(refusal) => Self::Refused(refusal),
+            GreetingError::Lost => Self::Lost,
+        }
+    }
+}
+
+impl From<io::Error> for Broken {
+    fn from(_: io::Error) -> Self {
+        Self::Lost
+    }
+}
+
+async fn http(core: &Arc<Core>, entry: &Entry, authority: Authority, half: Half) -> Result<(), Broken> {
+    let outcome = session::run(core, entry, authority, half).await.inspect_err(|error| {
+        session::broken(core, entry.flow.seat().permit.as_deref(), error);
+    })?;
+    match outcome {
+        Outcome::Over => Ok(()),
+        Outcome::WebSocket { inner, outer } => Ok(between(core, entry, inner, outer).await?),
+        Outcome::Connect { inner, permit } => Box::pin(pass(core, entry, permit, inner)).await,
+    }
+}
+
+/// Speaks what the rule says is spoken.
+async fn pass(core: &Arc<Core>, entry: &Entry, permit: Arc<Permit>, half: Half) -> Result<(), Broken> {
+    let half = match permit.kind() {
+        Kind::Http => return http(core, entry, Authority::Fixed(permit), half).await,
+        Kind::Tls => greeting::read(half, &permit, core.limits.hello_time).await?,
+        Kind::Tcp => half,
+    };
+    let stream = core.connect(entry, &permit).await?;
+    let outer = Half::outer(stream, Arc::clone(&entry.flow.meter));
+    Ok(between(core, entry, half, outer).await?)
+}
+
+async fn between(core: &Core, entry: &Entry, inner: Half, outer: Half) -> io::Result<()> {
+    let (inner, inner_early) = inner.into_parts();
+    let (outer, outer_early) = outer.into_parts();
+    tunnel::run((&inner, inner_early), (&outer, outer_early), &entry.flow.meter, &core.pipes).await
+}

@@ -1,0 +1,104 @@
+//! What would happen to a request, without making it.
+
+use serde::Serialize;
+
+use crate::dial::{Target, Way};
+use crate::name::{HostName, spelled_address};
+use crate::policy::Policy;
+use crate::refusal::{Code, Refusal, Subject};
+use crate::rule::Kind;
+
+/// What would happen to a URL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// The host as it would be judged.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+    /// The rule that lets it through, and what is spoken there; none if it is refused by the rules.
+    pub rule: Option<String>,
+    /// What is spoken on the port.
+    pub kind: Option<Kind>,
+    /// Where the connection would go, each place with its port; empty if it is refused.
+    pub way: Vec<String>,
+    /// Why it would be refused, with the remedy.
+    pub refusal: Option<Refusal>,
+}
+
+/// A text that is no URL with a host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a URL such as `https://api.example.com/path` or `tcp://db.example.com:5432`")]
+pub struct UrlError {
+    /// The text, fit for a terminal.
+    pub text: String,
+}
+
+/// What a URL asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) kind: Kind,
+}
+
+impl Asked {
+    /// Reads a URL, or a bare `host` or `host:port` (TLS).
+    pub(crate) fn parse(text: &str) -> Result<Self, UrlError> {
+        let fault = || UrlError { text: crate::name::shown(text) };
+        let (scheme, rest) = text.split_once("://").unwrap_or(("https", text));
+        let (kind, usual) = match scheme.to_ascii_lowercase().as_str() {
+            "https" | "wss" | "tls" => (Kind::Tls, Some(443)),
+            "http" | "ws" => (Kind::Http, Some(80)),
+            "tcp" => (Kind::Tcp, None),
+            _ => return Err(fault()),
+        };
+        let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
+        let bracket = place.rfind(']').map_or(0, |at| at + 1);
+        let (front, tail) = place.split_at_checked(bracket).ok_or_else(fault)?;
+        let (middle, port) = match tail.rsplit_once(':') {
+            Some((middle, port)) => (middle, Some(port.parse().map_err(|_| fault())?)),
+            None => (tail, usual),
+        };
+        let host = format!("{front}{middle}");
+        let port = port.filter(|port| *port != 0).ok_or_else(fault)?;
+        if host.is_empty() { Err(fault()) } else { Ok(Self { host, port, kind }) }
+    }
+
+    /// The name asked for, or why it is none.
+    pub(crate) fn name(&self, policy: &Policy) -> Result<HostName, Refusal> {
+        HostName::parse(&self.host).map_err(|error| {
+            let detail = if spelled_address(&self.host).is_some() {
+                "an IP address".into()
+            } else {
+                error.to_string()
+            };
+            self.refuse(policy, Code::Name, &detail)
+        })
+    }
+
+    fn refuse(&self, policy: &Policy, code: Code, detail: &str) -> Refusal {
+        let subject =
+            Subject { server: policy.server(), host: &self.host, port: Some(self.port), rule: None };
+        Refusal::new(code, subject, detail)
+    }
+}
+
+/// The places of a way, as text.
+pub(crate) fn places(way: &Way) -> Vec<String> {
+    match way {
+        Way::Pinned(address) => vec![address.to_string()],
+        Way::Direct(addresses) => addresses.iter().map(ToString::to_string).collect(),
+        Way::Proxy { proxy, targets } => targets
+            .iter()
+            .map(|target| {
+                let target = match target {
+                    Target::Address(address) => address.to_string(),
+                    Target::Name(name, port) => format!("{name}:{port}"),
+                };
+                let proxy = proxy.first().map(ToString::to_string).unwrap_or_default();
+                format!("{target} by way of {proxy}")
+            })
+            .collect(),
+    }
+}

@@ -121,9 +121,7 @@ async fn attend(
     let breaker = stream.try_clone()?;
     let mut relay = relay::start(stream, attached.early.to_vec(), manner.dialect)?;
     drop(attached.stream);
-    let logging = session.another().await;
-    let logging = log(logging.ok(), relay.strays);
-    let mut logging = std::pin::pin!(logging);
+    let mut logging = std::pin::pin!(log(session, relay.strays));
     let mut logged = false;
     let mut telling = std::pin::pin!(tell_guarded(session, manner.writes));
     let mut told_all = false;
@@ -199,12 +197,17 @@ async fn order_end(session: &Session, order: EndOrder) {
     }
 }
 
-/// Logs stray lines until there are no more. Without a connection they are taken and dropped, so that nobody waits.
-async fn log(client: Option<Client>, mut strays: tokio::sync::mpsc::Receiver<String>) {
+/// Logs stray lines until there are no more, over a connection made for the first one. Without it they are taken and
+/// dropped, so that nobody waits.
+async fn log(session: &Session, mut strays: tokio::sync::mpsc::Receiver<String>) {
     /// A request's body may have 1 MiB; escapes can make a line six times as long.
     const BATCH: usize = 128 << 10;
-    let mut client = client;
+    let mut connection: Option<Option<Client>> = None;
     while let Some(first) = strays.recv().await {
+        let client = match &mut connection {
+            Some(client) => client,
+            None => connection.insert(session.another().await.ok()),
+        };
         let mut size = first.len();
         let mut lines = cut(first);
         while size < BATCH {
@@ -213,10 +216,10 @@ async fn log(client: Option<Client>, mut strays: tokio::sync::mpsc::Receiver<Str
             lines.extend(cut(more));
         }
         for batch in batches(lines, BATCH) {
-            if let Some(to) = &mut client
+            if let Some(to) = client.as_mut()
                 && to.log(&LogOrder { mark: LogMark::StrayStdout, lines: batch }).await.is_err()
             {
-                client = None;
+                *client = None;
             }
         }
     }

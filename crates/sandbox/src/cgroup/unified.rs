@@ -15,6 +15,9 @@ use super::{Controller, controls, cpu_quota, removal};
 const INIT_MEMORY: u64 = 16 * 1024 * 1024;
 /// PID 1, and the child that it is starting and that is not in `tool` yet.
 const INIT_PROCESSES: u64 = 2;
+/// The launcher, PID 1 and `newgidmap`, which are in `tool` for a moment before there is a tool. So few processes are
+/// held by the ceiling of the whole cell then, which counts PID 1 too.
+const LAUNCH_PROCESSES: u64 = 3;
 
 /// The leaf for PID 1.
 pub(super) const INIT: &str = "init";
@@ -92,7 +95,7 @@ impl UnifiedGroup {
             Controller::Pids => {
                 let processes = u64::from(limits.processes);
                 self.set("pids.max", &(processes + INIT_PROCESSES).to_string())?;
-                self.set_tool("pids.max", &processes.to_string())?;
+                self.set_tool("pids.max", &processes.max(LAUNCH_PROCESSES).to_string())?;
             }
         }
         Ok(format!("cgroup v2 {}{note}", self.folder.display()))

@@ -1,7 +1,7 @@
 //! Starting a machine in a test, and reading what a probe in it said.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -26,6 +26,27 @@ pub(crate) fn machine() -> Option<Machine> {
             None
         }
     }
+}
+
+/// The same with the program that builds a cell, and the product's own that it needs for that.
+pub(crate) fn machine_with_wall() -> Option<Machine> {
+    let jail = program("fumehood-jail");
+    if !jail.is_file() {
+        skipped(&format!("`{}` is not built", jail.display()));
+        return None;
+    }
+    let probe = Path::new(env!("CARGO_BIN_EXE_wall-probe"));
+    let machine =
+        machine()?.program(probe, "/usr/bin/wall-probe").expect("the probe can be put into the machine");
+    Some(machine.program(&jail, "/usr/bin/fumehood-jail").expect("the jail can be put into the machine"))
+}
+
+/// A program of the product: in `$FUMEHOOD_BIN_DIR`, else where Cargo puts them.
+fn program(name: &str) -> PathBuf {
+    let told = std::env::var_os("FUMEHOOD_BIN_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+    // The test itself is in `deps` beside them.
+    let beside = || std::env::current_exe().ok()?.parent()?.parent().map(Path::to_path_buf);
+    told.or_else(beside).unwrap_or_default().join(name)
 }
 
 /// Runs the script to a good end.

@@ -9,3 +9,4 @@
 
 mod cgroups;
 mod guest;
+mod wall;

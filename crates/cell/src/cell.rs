@@ -8,7 +8,10 @@ use cell_api::{
     order::{EndOrder, LogMark},
     spec::CellSpec,
 };
-use model::{exit::Cause, layer::Layer};
+use model::{
+    exit::{Cause, Exit},
+    layer::Layer,
+};
 use sandbox::{cgroup::CellGroups, process::Control};
 use tokio::{sync::watch, task::JoinHandle};
 
@@ -226,6 +229,12 @@ impl Cell {
     /// The strongest wish so far, and its changes.
     pub(crate) fn wishes(&self) -> watch::Receiver<Option<Wish>> {
         self.wishes.subscribe()
+    }
+
+    /// Says that a process has ended by itself.
+    pub(crate) fn tell_exit(&self, process: &Process, exit: Exit) {
+        process.ended(Some(exit));
+        self.events.push(EventKind::ProcessExited { process: process.id, exit });
     }
 
     /// Says that nothing of it is left.

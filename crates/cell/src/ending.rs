@@ -20,7 +20,6 @@ use tokio::{
 use crate::{
     cell::{Cell, Wish},
     process::Process,
-    starting::tell_exit,
 };
 
 /// How long the kernel may take to end all processes of a cell whose PID 1 is told to end.
@@ -66,7 +65,7 @@ pub(crate) async fn live(
             end = &mut main_exit, if !main_lost => match end {
                 Ok(how) => {
                     exit = Some(how);
-                    tell_exit(&cell, &main, how);
+                    cell.tell_exit(&main, how);
                     // The end of stdin is how a server is told to end: what it does then is its own doing.
                     cause = Some(if matches!(step, Step::Termed(_)) { Cause::Asked } else { Cause::Finished });
                     break;

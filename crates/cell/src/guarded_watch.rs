@@ -40,19 +40,21 @@ pub(crate) enum Sighting {
 pub(crate) struct GuardedWatch {
     inotify: AsyncFd<OwnedFd>,
     folders: HashMap<i32, PathBuf>,
+    known: BTreeSet<PathBuf>,
     sightings: VecDeque<Sighting>,
     bounded: bool,
 }
 
 impl GuardedWatch {
     /// Begins to watch `root`. What is there already is told too, unless it is `known`; folders that are known are
-    /// not looked into, since nothing can be written there.
-    pub(crate) async fn begin(root: PathBuf, known: &BTreeSet<PathBuf>) -> io::Result<Self> {
+    /// not looked into, since nothing can be written there. What is known stays so until a folder above it is replaced.
+    pub(crate) async fn begin(root: PathBuf, known: BTreeSet<PathBuf>) -> io::Result<Self> {
         let inotify = sys::watch(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?)?;
-        let mut watch = Self { inotify, folders: HashMap::new(), sightings: VecDeque::new(), bounded: false };
+        let mut watch =
+            Self { inotify, folders: HashMap::new(), known, sightings: VecDeque::new(), bounded: false };
         let mut pending = VecDeque::from([root]);
         while let Some(folder) = pending.pop_front() {
-            pending.extend(watch.enter(&folder, known)?);
+            pending.extend(watch.enter(&folder)?);
             // The supervisor has one thread, and a tree may be large.
             tokio::task::yield_now().await;
         }
@@ -102,11 +104,16 @@ impl GuardedWatch {
         }
         let (Some(parent), Some(name)) = (self.folders.get(&folder), name) else { return Ok(()) };
         let path = parent.join(std::ffi::OsStr::from_bytes(name));
+        if self.known.contains(&path) {
+            return Ok(());
+        }
         self.judge(&path);
         if flags.contains(ReadFlags::ISDIR) {
+            // A tool cannot replace what is guarded, but it can put another folder in the place of one that holds it.
+            self.known.retain(|known| !known.starts_with(&path));
             let mut pending = VecDeque::from([path]);
             while let Some(folder) = pending.pop_front() {
-                pending.extend(self.enter(&folder, &BTreeSet::new())?);
+                pending.extend(self.enter(&folder)?);
             }
         }
         Ok(())
@@ -125,7 +132,7 @@ impl GuardedWatch {
     }
 
     /// Watches one folder and judges what lies in it; the folders below it.
-    fn enter(&mut self, folder: &Path, known: &BTreeSet<PathBuf>) -> io::Result<Vec<PathBuf>> {
+    fn enter(&mut self, folder: &Path) -> io::Result<Vec<PathBuf>> {
         if self.folders.len() >= MAX_FOLDERS {
             self.say_bounded(folder, "the bound is reached");
             return Ok(Vec::new());
@@ -147,7 +154,10 @@ impl GuardedWatch {
         // Read after the watch is set, so that nothing falls between the two.
         let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
         let mut below = Vec::new();
-        for path in entries.flatten().map(|entry| entry.path()).filter(|path| !known.contains(path)) {
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if self.known.contains(&path) {
+                continue;
+            }
             self.judge(&path);
             if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
                 below.push(path);
@@ -182,7 +192,7 @@ mod tests {
         fs::create_dir(root.path().join(".git")).unwrap();
         let known = BTreeSet::from([root.path().join(".git")]);
         run(async {
-            let mut watch = GuardedWatch::begin(root.path().to_owned(), &known).await.unwrap();
+            let mut watch = GuardedWatch::begin(root.path().to_owned(), known).await.unwrap();
             fs::write(root.path().join("harmless"), b"").unwrap();
             fs::write(root.path().join("deep/er/.envrc"), b"").unwrap();
             let envrc = Sighting::Guarded { path: root.path().join("deep/er/.envrc"), what: Guarded::Name };
@@ -200,10 +210,27 @@ mod tests {
         fs::create_dir_all(other.path().join("repo/.git/hooks")).unwrap();
         let known = BTreeSet::from([root.path().join(".git")]);
         run(async {
-            let mut watch = GuardedWatch::begin(root.path().to_owned(), &known).await.unwrap();
+            let mut watch = GuardedWatch::begin(root.path().to_owned(), known).await.unwrap();
             fs::rename(other.path().join("repo"), root.path().join("repo")).unwrap();
             let git = Sighting::Guarded { path: root.path().join("repo/.git"), what: Guarded::Name };
             assert_eq!(watch.next().await.unwrap(), git);
+        });
+    }
+
+    #[test]
+    fn another_folder_in_the_place_of_one_with_a_known_name_is_looked_into() {
+        let root = tempfile::tempdir().unwrap();
+        let (sub, moved) = (root.path().join("sub"), root.path().join("moved"));
+        fs::create_dir_all(sub.join(".git")).unwrap();
+        let known = BTreeSet::from([sub.join(".git")]);
+        run(async {
+            let mut watch = GuardedWatch::begin(root.path().to_owned(), known).await.unwrap();
+            fs::rename(&sub, &moved).unwrap();
+            fs::create_dir_all(sub.join(".git/hooks")).unwrap();
+            for path in [moved, sub] {
+                let git = Sighting::Guarded { path: path.join(".git"), what: Guarded::Name };
+                assert_eq!(watch.next().await.unwrap(), git);
+            }
         });
     }
 
@@ -215,7 +242,7 @@ mod tests {
         }
         let known = BTreeSet::from([root.path().join(".git")]);
         run(async {
-            let mut watch = GuardedWatch::begin(root.path().to_owned(), &known).await.unwrap();
+            let mut watch = GuardedWatch::begin(root.path().to_owned(), known).await.unwrap();
             assert!(matches!(watch.next().await.unwrap(), Sighting::Partial(text) if text.contains("1024")));
         });
     }

@@ -14,7 +14,7 @@ use jail::{
     spec::{self as asked, Entry},
 };
 use model::{
-    exit::{Cause, Exit},
+    exit::Cause,
     layer::{Layer, LayerName, LayerState},
 };
 use sandbox::{
@@ -141,7 +141,7 @@ pub(crate) async fn further(cell: &Rc<Cell>, wanted: &ProcessSpec) -> Result<u32
     tokio::task::spawn_local(async move {
         // An error means that the cell has ended first; that is told by the cell's end.
         if let Ok(exit) = exit.await {
-            tell_exit(&cell, &process, exit);
+            cell.tell_exit(&process, exit);
         }
     });
     Ok(id)
@@ -158,12 +158,6 @@ fn forget_oldest(processes: &mut BTreeMap<u32, Rc<Process>>) {
     for id in ended.iter().take(ended.len().saturating_sub(REMEMBERED)) {
         processes.remove(id);
     }
-}
-
-/// Says that a process has ended by itself.
-pub(crate) fn tell_exit(cell: &Cell, process: &Process, exit: Exit) {
-    process.ended(Some(exit));
-    cell.events.push(EventKind::ProcessExited { process: process.id, exit });
 }
 
 fn prepare(cell: &Cell, spec: &CellSpec, data: Option<&std::path::Path>) -> Result<Prepared, ErrorBody> {

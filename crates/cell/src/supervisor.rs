@@ -67,7 +67,9 @@ pub fn serve(supervision: Supervision, owner: OwnedFd) -> Result<(), SuperviseEr
     rustix::thread::set_name(c"fumehood-cell").ok();
     // A session of its own, so that a terminal's Ctrl-C reaches whoever runs the cell and not its supervisor.
     // Fails only for the leader of a group, which then has a group of its own already.
-    rustix::process::setsid().ok();
+    if !sandbox::guard::off("session") {
+        rustix::process::setsid().ok();
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()

@@ -21,15 +21,15 @@ pub(crate) fn begin(cell: &Rc<Cell>, spec: &CellSpec, data: Option<PathBuf>, gua
             cell.wish(Wish::AtOnce(Cause::DataQuota));
         }));
     }
-    let known = Rc::new(guarded.into_iter().collect::<BTreeSet<_>>());
+    let known: BTreeSet<PathBuf> = guarded.into_iter().collect();
     for mount in spec.mounts.iter().filter(|mount| mount.write) {
-        let (cell, known, root) = (Rc::clone(cell), Rc::clone(&known), mount.path.clone());
-        watches.push(tokio::task::spawn_local(async move { look(&cell, root, &known).await }));
+        let (cell, known, root) = (Rc::clone(cell), known.clone(), mount.path.clone());
+        watches.push(tokio::task::spawn_local(async move { look(&cell, root, known).await }));
     }
     cell.state.borrow_mut().watches = watches;
 }
 
-async fn look(cell: &Cell, root: PathBuf, known: &BTreeSet<PathBuf>) {
+async fn look(cell: &Cell, root: PathBuf, known: BTreeSet<PathBuf>) {
     // A single file has no folder in which something could appear.
     if !root.is_dir() {
         return;
@@ -43,9 +43,7 @@ async fn look(cell: &Cell, root: PathBuf, known: &BTreeSet<PathBuf>) {
     loop {
         match watch.next().await {
             Ok(Sighting::Guarded { path, what }) => {
-                if !known.contains(&path) {
-                    cell.events.push(EventKind::GuardedFile { path, what });
-                }
+                cell.events.push(EventKind::GuardedFile { path, what });
             }
             Ok(Sighting::Partial(text)) => note(cell, text),
             Err(error) => {

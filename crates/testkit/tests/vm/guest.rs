@@ -28,13 +28,16 @@ pub(crate) fn machine() -> Option<Machine> {
     }
 }
 
+/// The same with the product itself.
+pub(crate) fn machine_with_fumehood() -> Option<Machine> {
+    let fumehood = built("fumehood")?;
+    let machine = machine_with_wall()?;
+    Some(machine.program(&fumehood, "/usr/bin/fumehood").expect("fumehood can be put into the machine"))
+}
+
 /// The same with the program that builds a cell, and the product's own that it needs for that.
 pub(crate) fn machine_with_wall() -> Option<Machine> {
-    let jail = program("fumehood-jail");
-    if !jail.is_file() {
-        skipped(&format!("`{}` is not built", jail.display()));
-        return None;
-    }
+    let jail = built("fumehood-jail")?;
     let probe = Path::new(env!("CARGO_BIN_EXE_wall-probe"));
     let machine =
         machine()?.program(probe, "/usr/bin/wall-probe").expect("the probe can be put into the machine");
@@ -42,11 +45,16 @@ pub(crate) fn machine_with_wall() -> Option<Machine> {
 }
 
 /// A program of the product: in `$FUMEHOOD_BIN_DIR`, else where Cargo puts them.
-fn program(name: &str) -> PathBuf {
+fn built(name: &str) -> Option<PathBuf> {
     let told = std::env::var_os("FUMEHOOD_BIN_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
     // The test itself is in `deps` beside them.
     let beside = || std::env::current_exe().ok()?.parent()?.parent().map(Path::to_path_buf);
-    told.or_else(beside).unwrap_or_default().join(name)
+    let program = told.or_else(beside).unwrap_or_default().join(name);
+    if !program.is_file() {
+        skipped(&format!("`{}` is not built", program.display()));
+        return None;
+    }
+    Some(program)
 }
 
 /// Runs the script to a good end.

@@ -8,5 +8,6 @@
 )]
 
 mod cgroups;
+mod command_line;
 mod guest;
 mod wall;

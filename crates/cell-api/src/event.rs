@@ -60,6 +60,17 @@ pub enum EventKind {
         /// Which of the two.
         what: Guarded,
     },
+    /// Something was not let out of the cell, or not into it.
+    Refused {
+        /// The stable code.
+        code: String,
+        /// What happened, with its object.
+        message: String,
+        /// What would allow it.
+        remedy: String,
+        /// How often within a minute; told again whenever it has doubled.
+        count: u64,
+    },
     /// Nothing of the cell is left.
     Ended {
         /// Why.

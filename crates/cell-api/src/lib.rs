@@ -10,6 +10,7 @@ pub mod error;
 pub mod event;
 pub mod frame;
 pub mod info;
+pub mod network;
 pub mod order;
 pub mod spec;
 

@@ -9,6 +9,8 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::network::NetworkSpec;
+
 /// The body of `PUT /v1/cell`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +34,9 @@ pub struct CellSpec {
     /// The ceilings; the defaults of `kind` where absent.
     #[serde(default)]
     pub limits: Option<Limits>,
+    /// What it may reach.
+    #[serde(default)]
+    pub network: NetworkSpec,
     /// Working folder inside; `/workspace` where absent.
     #[serde(default)]
     pub cwd: Option<PathBuf>,

@@ -15,6 +15,7 @@ use crate::{cell::Cell, connections::Connections};
 
 mod cells;
 mod follow;
+mod network;
 mod processes;
 
 /// What is sent back.
@@ -56,6 +57,19 @@ async fn route(
         ["v1", "cell", "events"] => {
             only(&Method::GET, &method, &path)?;
             follow::events(cell, query(&request, "follow")?)
+        }
+        ["v1", "cell", "network"] => match method {
+            Method::PUT => network::change(cell, &body(request).await?).await,
+            Method::GET => network::info(cell),
+            _ => Err(wrong_method(&method, &path, "GET, PUT")),
+        },
+        ["v1", "cell", "network", "check"] => {
+            only(&Method::POST, &method, &path)?;
+            network::check(cell, &body(request).await?).await
+        }
+        ["v1", "cell", "network", "log"] => {
+            only(&Method::GET, &method, &path)?;
+            network::log(cell, query(&request, "follow")?)
         }
         ["v1", "processes"] => match method {
             Method::GET => Ok(processes::list(cell)),

@@ -32,6 +32,7 @@ pub(crate) struct Cell {
     /// What changes.
     pub(crate) state: RefCell<State>,
     log: RefCell<Option<LogFile>>,
+    egress_file: RefCell<Option<LogFile>>,
     log_dropped: std::cell::Cell<u64>,
     record: RefCell<OwnerRecord>,
     leftovers: std::cell::Cell<bool>,
@@ -56,12 +57,31 @@ pub(crate) struct State {
     pub(crate) groups: CellGroups,
     /// Its host id, where started by root; nobody else's as long as it is here.
     pub(crate) lease: Option<sandbox::identity::Lease>,
+    /// Its way out, while it runs.
+    pub(crate) egress: Option<Rc<egress::core::Egress>>,
+    /// What happened at the edge; outlives the egress.
+    pub(crate) egress_log: Option<std::sync::Arc<egress::event::Log>>,
+    /// Up to which revision of that it was told.
+    pub(crate) egress_told: u64,
+    /// Who tells it.
+    pub(crate) telling: Option<JoinHandle<()>>,
     /// What every further process begins with.
     pub(crate) template: Option<jail::spec::Process>,
     /// All that were started.
     pub(crate) processes: BTreeMap<u32, Rc<Process>>,
     /// Tasks that look after it.
-    pub(crate) watches: Vec<JoinHandle<()>>,
+    pub(crate) watches: Watches,
+}
+
+/// The tasks that look after a cell.
+#[derive(Debug, Default)]
+pub(crate) struct Watches {
+    /// Over the data folder.
+    pub(crate) quota: Option<JoinHandle<()>>,
+    /// Over each writable mount.
+    pub(crate) mounts: Vec<JoinHandle<()>>,
+    /// Dropped when nothing runs any more: then they look a last time.
+    pub(crate) living: Option<watch::Sender<()>>,
 }
 
 /// A cell that was created.
@@ -106,6 +126,7 @@ impl Cell {
             events: Events::default(),
             state: RefCell::default(),
             log: RefCell::default(),
+            egress_file: RefCell::default(),
             log_dropped: std::cell::Cell::default(),
             record: RefCell::new(record),
             leftovers: std::cell::Cell::default(),
@@ -187,6 +208,24 @@ impl Cell {
             log.line(mark, text);
         }
         self.tell_truncation();
+    }
+
+    /// Keeps what happened at the edge as a JSON line, for when the cell is gone. What cannot be written is in the
+    /// cell's log all the same.
+    pub(crate) fn record_egress(&self, entry: &egress::event::Entry) {
+        let name = self.state.borrow().described.as_ref().map(|described| described.spec.name.clone());
+        let (Some(name), Ok(mut line)) = (name, serde_json::to_vec(entry)) else { return };
+        line.push(b'\n');
+        let mut file = self.egress_file.borrow_mut();
+        if file.is_none() {
+            let folder = self.supervision.folders.egress_logs(&name);
+            if make_private(&folder).is_ok() {
+                *file = LogFile::begin(&folder, &clock::file_stamp(), &self.id).ok();
+            }
+        }
+        if let Some(file) = &mut *file {
+            file.raw(&line);
+        }
     }
 
     /// Changes the owner's record. What cannot be written is no reason to stop: the next start looks by itself.

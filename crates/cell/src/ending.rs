@@ -19,7 +19,9 @@ use tokio::{
 
 use crate::{
     cell::{Cell, Wish},
+    network,
     process::Process,
+    watches,
 };
 
 /// How long the kernel may take to end all processes of a cell whose PID 1 is told to end.
@@ -109,14 +111,15 @@ pub(crate) async fn live(
         }
     }
     let cause = cause.unwrap_or(Cause::JailLost);
+    watches::end(&cell).await;
     finish(&cell, judge(&cell, cause, exit, why));
 }
 
 /// Clears up after a cell of which nothing runs any more.
 pub(crate) fn finish(cell: &Cell, (cause, exit): (Cause, Option<Exit>)) {
+    network::end(cell);
     let (groups, lease, detail, processes) = {
         let mut state = cell.state.borrow_mut();
-        state.watches.drain(..).for_each(|watch| watch.abort());
         state.control = None;
         state.jail = None;
         let limits = state.described.as_ref().map(|described| described.spec.clone());

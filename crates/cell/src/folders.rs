@@ -96,6 +96,11 @@ impl Folders {
         self.state.join("logs").join(name.as_str())
     }
 
+    /// What happened at the edge of those cells.
+    pub fn egress_logs(&self, name: &ServerName) -> PathBuf {
+        self.state.join("egress").join(name.as_str())
+    }
+
     /// The persistent folder of this name.
     pub fn data(&self, name: &ServerName) -> PathBuf {
         self.data.join("data").join(name.as_str())

@@ -68,28 +68,28 @@ impl GuardedWatch {
                 return Ok(sighting);
             }
             let mut ready = self.inotify.readable().await?;
-            let mut buffer = [MaybeUninit::<u8>::uninit(); 4_096];
-            let mut seen = Vec::new();
-            let mut reader = inotify::Reader::new(ready.get_inner(), &mut buffer);
-            // One read fills the buffer; the loop ends before it would read again.
-            while seen.is_empty() || !reader.is_buffer_empty() {
-                match reader.next() {
-                    Ok(event) => {
-                        let name = event.file_name().map(|name| name.to_bytes().to_vec());
-                        seen.push((event.wd(), event.events(), name));
-                    }
-                    Err(Errno::AGAIN) => break,
-                    Err(error) => return Err(error.into()),
-                }
-            }
+            let seen = read(ready.get_inner())?;
             if seen.is_empty() {
                 ready.clear_ready();
             }
             drop(ready);
-            for (folder, flags, name) in seen {
-                self.take(folder, flags, name.as_deref())?;
-            }
+            self.take_all(seen)?;
         }
+    }
+
+    /// Everything that has been seen by now, without waiting.
+    pub(crate) fn rest(&mut self) -> io::Result<Vec<Sighting>> {
+        loop {
+            let seen = read(self.inotify.get_ref())?;
+            if seen.is_empty() {
+                return Ok(self.sightings.drain(..).collect());
+            }
+            self.take_all(seen)?;
+        }
+    }
+
+    fn take_all(&mut self, seen: Vec<Seen>) -> io::Result<()> {
+        seen.into_iter().try_for_each(|(folder, flags, name)| self.take(folder, flags, name.as_deref()))
     }
 
     fn take(&mut self, folder: i32, flags: ReadFlags, name: Option<&[u8]>) -> io::Result<()> {
@@ -175,6 +175,28 @@ impl GuardedWatch {
             )));
         }
     }
+}
+
+/// The number of a watched folder, what happened there, and to which name.
+type Seen = (i32, ReadFlags, Option<Vec<u8>>);
+
+/// One read; nothing where nothing has happened.
+fn read(inotify: &OwnedFd) -> io::Result<Vec<Seen>> {
+    let mut buffer = [MaybeUninit::<u8>::uninit(); 4_096];
+    let mut seen = Vec::new();
+    let mut reader = inotify::Reader::new(inotify, &mut buffer);
+    // One read fills the buffer; the loop ends before it would read again.
+    while seen.is_empty() || !reader.is_buffer_empty() {
+        match reader.next() {
+            Ok(event) => {
+                let name = event.file_name().map(|name| name.to_bytes().to_vec());
+                seen.push((event.wd(), event.events(), name));
+            }
+            Err(Errno::AGAIN) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(seen)
 }
 
 #[cfg(test)]

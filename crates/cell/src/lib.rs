@@ -14,6 +14,7 @@ pub mod folders;
 mod freezing;
 mod guarded_watch;
 mod log_file;
+mod network;
 pub mod owner;
 mod process;
 mod starting;

@@ -27,6 +27,7 @@ use crate::{
     cell::{Cell, Wish},
     ending,
     folders::make_private,
+    network::{self, Inside},
     owner::ProcessMark,
     process::Process,
     watches,
@@ -71,7 +72,8 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     if let Some(folder) = &data {
         make_private(folder).map_err(|error| no(internal(error.to_string())))?;
     }
-    let prepared = prepare(cell, &spec, data.as_deref()).map_err(no)?;
+    let inside = Inside::new();
+    let prepared = prepare(cell, &spec, data.as_deref(), &inside).map_err(no)?;
     let Prepared { spec: wall, process, groups, lease, layers, notes } = prepared;
     let guarded = guarded(&wall.root);
     {
@@ -88,6 +90,8 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     let Sandbox { control, layers, pid, ended } = sandbox;
     // Only a later start needs it, and only if this supervisor dies: the groups alone would do.
     cell.record(|record| record.jail = ProcessMark::of(pid)).ok();
+    // Before anything runs: a name that is asked for at once has to be answered.
+    network::begin(cell, control.clone(), &inside, &spec.network, &spec.name).await.map_err(no)?;
     let running = control.start(&process).await.map_err(|error| no(not_started(error)))?;
     let Running { id, pid: inner, stdin, stdout, stderr, exit } = running;
     let main = Process::adopt(id, inner, spec.command.clone(), stdin, stdout)
@@ -160,12 +164,21 @@ fn forget_oldest(processes: &mut BTreeMap<u32, Rc<Process>>) {
     }
 }
 
-fn prepare(cell: &Cell, spec: &CellSpec, data: Option<&std::path::Path>) -> Result<Prepared, ErrorBody> {
+fn prepare(
+    cell: &Cell,
+    spec: &CellSpec,
+    data: Option<&std::path::Path>,
+    inside: &Inside,
+) -> Result<Prepared, ErrorBody> {
+    let mut env = if spec.network.proxy_env { inside.proxy_variables() } else { BTreeMap::new() };
+    env.extend(spec.env.clone());
     let limits = spec.effective_limits();
     let request = plan::Request {
         id: &cell.id,
         command: &spec.command,
-        env: &spec.env,
+        env: &env,
+        routes: &inside.routes,
+        name_servers: &inside.name_servers,
         mounts: &spec.mounts,
         data,
         limits: &limits,

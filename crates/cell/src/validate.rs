@@ -25,6 +25,7 @@ pub(crate) fn cell(spec: &CellSpec) -> Result<(), ErrorBody> {
     if let Some(Data { size: 0, .. }) = spec.data {
         problems.push("a data quota of 0 bytes holds nothing".to_owned());
     }
+    crate::network::check(&spec.network, &mut problems);
     let limits = spec.effective_limits();
     for name in LimitName::ALL {
         let (value, bounds) = (name.of(&limits), name.bounds());

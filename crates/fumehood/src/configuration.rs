@@ -7,7 +7,10 @@ use std::{
 
 use anyhow::Context;
 use cell::folders::Folders;
-use cell_api::spec::{CellSpec, Kind, Lease};
+use cell_api::{
+    network::NetworkSpec,
+    spec::{CellSpec, Kind, Lease},
+};
 use model::{
     config::{EnvValue, FlagTexts, Flags, Operator, Place, Plan, PlanError, PlannedMount, Problems, Project},
     mount::Mount,
@@ -114,6 +117,7 @@ impl Configuration {
             mounts: plan.mounts().iter().map(opened).collect::<anyhow::Result<_>>()?,
             data: plan.data().cloned(),
             limits: Some(plan.limits().clone()),
+            network: NetworkSpec::default(),
             cwd: None,
             lease: Lease::Connection,
         })

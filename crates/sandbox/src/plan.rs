@@ -3,10 +3,11 @@
 
 use std::{
     collections::BTreeMap,
+    net::IpAddr,
     path::{Path, PathBuf},
 };
 
-use jail::spec::{Entry, MemoryWatch, Process, Rlimits, Spec};
+use jail::spec::{Entry, MemoryWatch, Process, Rlimits, Route, Spec};
 use model::{
     layer::{Layer, LayerName, LayerState},
     limits::{Limits, Requirement},
@@ -34,6 +35,10 @@ pub struct Request<'a> {
     pub data: Option<&'a Path>,
     /// The ceilings.
     pub limits: &'a Limits,
+    /// Ranges that are local inside, for the sockets of whoever answers the cell.
+    pub routes: &'a [Route],
+    /// Where names are asked for inside.
+    pub name_servers: &'a [IpAddr],
     /// Working folder inside; the host's where visible, else `/workspace`, where none is said.
     pub cwd: Option<&'a Path>,
 }
@@ -132,7 +137,7 @@ pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareEr
             memory: request.limits.memory,
             cpu_milli: request.limits.cpu_milli,
         },
-        routes: Vec::new(),
+        routes: request.routes.to_vec(),
         watch: watched
             .then_some(MemoryWatch { bytes: request.limits.memory, interval_ms: WATCH_INTERVAL_MS }),
     };
@@ -163,6 +168,7 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
         sticky,
     };
     let mut root = base;
+    name_servers(&mut root, request.name_servers);
     root.extend([
         scratch("/tmp", true),
         scratch(host::Plan::WORKSPACE, false),
@@ -188,6 +194,20 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
         });
     }
     root
+}
+
+/// The resolver's file (resolv.conf(5)). A name is answered at once or not at all, so nothing is gained by waiting.
+fn name_servers(root: &mut [Entry], servers: &[IpAddr]) {
+    for entry in root {
+        if let Entry::File { path, contents } = entry
+            && path == Path::new("/etc/resolv.conf")
+            && !servers.is_empty()
+        {
+            let mut lines: Vec<String> = servers.iter().map(|server| format!("nameserver {server}")).collect();
+            lines.push("options timeout:2 attempts:2\n".to_owned());
+            *contents = lines.join("\n");
+        }
+    }
 }
 
 fn check_kernel() -> Result<(), PrepareError> {

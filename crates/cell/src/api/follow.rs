@@ -12,12 +12,13 @@ use cell_api::{
     error::{ErrorBody, ErrorCode},
     event::{Event, EventKind},
 };
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 use hyper::{
     Response,
     body::{Body, Frame},
     header,
 };
+use serde::Serialize;
 use tokio::sync::mpsc;
 
 use super::Reply;
@@ -26,17 +27,30 @@ use crate::cell::Cell;
 /// `GET /v1/cell/events`
 pub(super) fn events(cell: &Rc<Cell>, follow: bool) -> Result<Reply, ErrorBody> {
     let known = cell.events.after(0);
-    let body = if follow && !is_over(&known) {
+    if follow && !is_over(&known) {
         let (to, lines) = mpsc::channel(1);
         tokio::task::spawn_local(pass_on(Rc::clone(cell), to));
-        Lines(lines).boxed_unsync()
+        Ok(flowing(lines))
     } else {
-        Full::new(lines(&known)?).boxed_unsync()
-    };
+        Ok(whole(lines(&known)?))
+    }
+}
+
+/// Lines that are all known.
+pub(super) fn whole(lines: Bytes) -> Reply {
+    ndjson(Full::new(lines).boxed_unsync())
+}
+
+/// Lines that are sent as they come.
+pub(super) fn flowing(lines: mpsc::Receiver<Bytes>) -> Reply {
+    ndjson(Lines(lines).boxed_unsync())
+}
+
+fn ndjson(body: UnsyncBoxBody<Bytes, Infallible>) -> Reply {
     let mut reply = Response::new(body);
     let ndjson = header::HeaderValue::from_static("application/x-ndjson");
     reply.headers_mut().insert(header::CONTENT_TYPE, ndjson);
-    Ok(reply)
+    reply
 }
 
 async fn pass_on(cell: Rc<Cell>, to: mpsc::Sender<Bytes>) {
@@ -62,7 +76,8 @@ fn is_over(events: &[Event]) -> bool {
     events.iter().any(|event| matches!(event.kind, EventKind::Ended { .. }))
 }
 
-fn lines(events: &[Event]) -> Result<Bytes, ErrorBody> {
+/// One JSON value a line.
+pub(super) fn lines<T: Serialize>(events: &[T]) -> Result<Bytes, ErrorBody> {
     let mut text = Vec::new();
     for event in events {
         serde_json::to_writer(&mut text, event).map_err(|error| {

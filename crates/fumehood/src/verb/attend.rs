@@ -37,6 +37,8 @@ pub(crate) struct Manner {
 
 /// What is ordered when we are told to end: the same steps, faster.
 const HURRIED: EndOrder = EndOrder { grace_ms: 500, term_ms: 1_000 };
+/// How long the events of an ended cell are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The signals that tell us to end.
 pub(crate) struct Signals {
     terminate: Signal,
@@ -134,6 +136,10 @@ async fn attend(
                     if !logged {
                         logging.as_mut().await;
                     }
+                    if !told_all {
+                        // What was made last is told too.
+                        tokio::time::timeout(LAST_WORDS, telling.as_mut()).await.ok();
+                    }
                     return Ok(outcome.unwrap_or(Outcome::Ended(end)));
                 }
                 Some(Told::Lost) | None => return Ok(outcome.unwrap_or(Outcome::Lost)),
@@ -176,6 +182,9 @@ async fn tell_guarded(session: &Session, writes: bool) {
     let Ok(client) = session.another().await else { return };
     let Ok(mut events) = client.follow().await else { return };
     while let Ok(Some(event)) = events.next().await {
+        if matches!(event.kind, EventKind::Ended { .. }) {
+            return;
+        }
         if let EventKind::GuardedFile { path, what } = event.kind {
             let why = match what {
                 Guarded::Name => "programs of yours run or trust what has such a name",

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use cell_api::{
     error::ErrorBody,
     info::CellInfo,
+    network::NetworkSpec,
     spec::{CellSpec, Kind, Lease},
 };
 use model::{
@@ -70,6 +71,7 @@ fn throw_away() -> anyhow::Result<CellSpec> {
         mounts: Vec::new(),
         data: None,
         limits: Some(Limits { require: std::collections::BTreeSet::new(), ..Limits::code() }),
+        network: NetworkSpec::default(),
         cwd: None,
         lease: Lease::Connection,
     })

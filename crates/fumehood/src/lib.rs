@@ -19,7 +19,8 @@ mod stop;
 mod terminal;
 mod verb;
 
-fn main() -> ExitCode {
+/// The whole program, but for where it is started from.
+pub fn main() -> ExitCode {
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         // Help and version are no errors; clap knows which and where they go.

@@ -1,0 +1,289 @@
+//! Joins a sandbox to its egress: sockets made inside the cell on one side, what may leave on the other.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    net::{IpAddr, Ipv6Addr},
+    rc::Rc,
+    sync::Arc,
+};
+
+use cell_api::{
+    error::{ErrorBody, ErrorCode},
+    event::EventKind,
+    network::{NetworkChanged, NetworkInfo, NetworkSpec, OperatorNetwork, RuleUsage},
+    order::LogMark,
+};
+use egress::{
+    core::{Egress, PROXY_PORT, Settings},
+    event::{Entry, Event},
+    intake::{Arriving, Family, Intake},
+    name::HostName,
+    policy::Policy,
+    rule::HostRule,
+    synthetic::{Addresses, Range},
+    upstream::{Pinned, ProxyResolve, UpstreamProxy, Upstreams},
+};
+use jail::{message::SocketKind, spec::Route};
+use model::name::ServerName;
+use sandbox::process::Control;
+
+use crate::cell::Cell;
+
+/// The addresses inside that lead to the supervisor: RFC 2544's range, and a unique local prefix (RFC 4193) of ours.
+fn range() -> Range {
+    const PREFIX: [u8; 8] = [0xfd, 0x66, 0x75, 0x6d, 0x65, 0x68, 0x00, 0x00];
+    // The file is there where the kernel has IPv6, which may be switched off at boot (`ipv6.disable=1`).
+    let v6 = std::path::Path::new("/proc/net/if_inet6").exists().then_some(PREFIX);
+    Range { v6, ..Range::V4 }
+}
+
+/// What the sandbox is told of the network.
+#[derive(Debug, Clone)]
+pub(crate) struct Inside {
+    /// Local ranges of the cell.
+    pub(crate) routes: Vec<Route>,
+    /// Where names are asked for.
+    pub(crate) name_servers: Vec<IpAddr>,
+    range: Range,
+}
+
+impl Inside {
+    /// The network of every cell of this host.
+    pub(crate) fn new() -> Self {
+        let range = range();
+        let mut routes = vec![Route { address: range.v4.into(), prefix: 15 }];
+        if let Some(prefix) = range.v6 {
+            let address = Ipv6Addr::from_bits(u128::from(u64::from_be_bytes(prefix)) << 64);
+            routes.push(Route { address: address.into(), prefix: 64 });
+        }
+        let Addresses { v4, v6 } = range.name_server();
+        let name_servers = std::iter::once(v4.into()).chain(v6.map(IpAddr::from)).collect();
+        Self { routes, name_servers, range }
+    }
+
+    /// The variables by which programs are told of the explicit proxy.
+    pub(crate) fn proxy_variables(&self) -> BTreeMap<String, String> {
+        let url = format!("http://{}:{PROXY_PORT}", self.range.proxy().v4);
+        let mut variables = BTreeMap::new();
+        for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"] {
+            variables.insert(name.to_owned(), url.clone());
+        }
+        for name in ["no_proxy", "NO_PROXY"] {
+            variables.insert(name.to_owned(), "localhost,127.0.0.1,::1".to_owned());
+        }
+        variables.insert("NODE_USE_ENV_PROXY".to_owned(), "1".to_owned());
+        variables
+    }
+}
+
+/// The rules as asked for, and the operator's settings, checked.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    rules: Vec<HostRule>,
+    upstreams: Upstreams,
+}
+
+/// Checks everything that can be checked before anything is built; each problem in words.
+pub(crate) fn check(spec: &NetworkSpec, problems: &mut Vec<String>) -> Checked {
+    let rules = rules(&spec.hosts, problems);
+    Checked { rules, upstreams: upstreams(&spec.operator, problems) }
+}
+
+fn rules(hosts: &[String], problems: &mut Vec<String>) -> Vec<HostRule> {
+    let mut rules = Vec::new();
+    for host in hosts {
+        match HostRule::parse(host) {
+            Ok(rule) => rules.push(rule),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    rules
+}
+
+fn upstreams(operator: &OperatorNetwork, problems: &mut Vec<String>) -> Upstreams {
+    let mut upstreams = Upstreams::default();
+    for (name, spec) in &operator.upstreams {
+        let pinned = HostName::parse(name).map_err(|error| error.to_string()).and_then(|name| {
+            let pinned =
+                Pinned::parse(&name, &spec.address, spec.loopback).map_err(|error| error.to_string())?;
+            Ok((name, pinned))
+        });
+        match pinned {
+            Ok((name, pinned)) => upstreams.pin(
+                name,
+                match &spec.ca {
+                    Some(ca) => pinned.with_ca(ca.clone()),
+                    None => pinned,
+                },
+            ),
+            Err(problem) => problems.push(format!("the upstream `{name}`: {problem}")),
+        }
+    }
+    let resolve = if operator.proxy_resolves { ProxyResolve::Proxy } else { ProxyResolve::Here };
+    if let Some(text) = &operator.upstream_proxy {
+        match UpstreamProxy::parse(text, resolve) {
+            Ok(proxy) => upstreams.proxy = Some(proxy),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    upstreams
+}
+
+/// Sockets from PID 1 of the cell.
+#[derive(Debug)]
+struct FromJail {
+    control: Control,
+    range: Range,
+}
+
+impl FromJail {
+    fn one(&self, kind: SocketKind) -> Arriving<'_> {
+        Box::pin(async move {
+            let made = self.control.sockets(vec![kind]).await.map_err(io::Error::other)?;
+            made.into_iter().next().ok_or_else(|| io::Error::other("the cell sent no socket"))
+        })
+    }
+}
+
+impl Intake for FromJail {
+    fn tcp(&self, family: Family) -> Arriving<'_> {
+        self.one(match family {
+            Family::V4 => SocketKind::Tcp4,
+            Family::V6 => SocketKind::Tcp6,
+        })
+    }
+
+    fn udp(&self, family: Family) -> Arriving<'_> {
+        self.one(match family {
+            Family::V4 => SocketKind::Udp4,
+            Family::V6 => SocketKind::Udp6,
+        })
+    }
+
+    fn range(&self) -> Range {
+        self.range
+    }
+}
+
+/// Starts the egress of a cell whose PID 1 is ready and in which nothing runs yet.
+pub(crate) async fn begin(
+    cell: &Rc<Cell>,
+    control: Control,
+    inside: &Inside,
+    spec: &NetworkSpec,
+    name: &ServerName,
+) -> Result<(), ErrorBody> {
+    let mut problems = Vec::new();
+    let Checked { rules, upstreams } = check(spec, &mut problems);
+    if !problems.is_empty() {
+        return Err(ErrorBody::new(ErrorCode::Spec, problems.join("; ")));
+    }
+    let settings = Settings { upstreams, proxy: spec.proxy_env, ..Settings::default() };
+    let intake = FromJail { control, range: inside.range };
+    let egress = Egress::start(intake, settings, Policy::new(name.clone(), 0, rules)).await;
+    let egress = egress.map_err(|error| {
+        ErrorBody::new(ErrorCode::Internal, format!("the cell's network could not be set up: {error}"))
+    })?;
+    let egress = Rc::new(egress);
+    let telling = tokio::task::spawn_local(tell(Rc::clone(cell), egress.events()));
+    let mut state = cell.state.borrow_mut();
+    state.egress = Some(Rc::clone(&egress));
+    state.egress_log = Some(egress.events());
+    state.telling = Some(telling);
+    Ok(())
+}
+
+/// Puts a new list in force; returns after the cut.
+pub(crate) async fn change(cell: &Cell, hosts: &[String]) -> Result<NetworkChanged, ErrorBody> {
+    let mut problems = Vec::new();
+    let rules = rules(hosts, &mut problems);
+    if !problems.is_empty() {
+        let hint = "see `fumehood run --help` for the forms a host may have";
+        return Err(ErrorBody::new(ErrorCode::Spec, problems.join("; ")).hint(hint));
+    }
+    let egress = running(cell)?;
+    let before = egress.policy();
+    let generation = before.generation().saturating_add(1);
+    let changed = egress.set_policy(Policy::new(before.server().clone(), generation, rules)).await;
+    let unopened = changed.unopened.iter().map(|port| format!("{}:{}: {}", port.host, port.port, port.error));
+    Ok(NetworkChanged {
+        hosts: shown(&egress.policy()),
+        generation,
+        cut: changed.cut,
+        kept: changed.kept,
+        unopened: unopened.collect(),
+    })
+}
+
+/// How it stands.
+pub(crate) fn info(cell: &Cell) -> Result<NetworkInfo, ErrorBody> {
+    let egress = running(cell)?;
+    // Settles the counters of open connections.
+    egress.usage();
+    let policy = egress.policy();
+    let usage = egress.events().usage().into_iter().map(|(rule, usage)| {
+        let egress::event::Usage { connections, open, refused, sent, received } = usage;
+        (rule, RuleUsage { connections, open, refused, sent, received })
+    });
+    Ok(NetworkInfo {
+        hosts: shown(&policy),
+        generation: policy.generation(),
+        flows: egress.flows(),
+        usage: usage.collect(),
+    })
+}
+
+/// The egress of a running cell.
+pub(crate) fn running(cell: &Cell) -> Result<Rc<Egress>, ErrorBody> {
+    let egress = cell.state.borrow().egress.clone();
+    egress.ok_or_else(|| ErrorBody::new(ErrorCode::State, "the cell does not run").hint("start it first"))
+}
+
+/// Ends the egress: everything open is cut.
+pub(crate) fn end(cell: &Cell) {
+    let (egress, telling) = {
+        let mut state = cell.state.borrow_mut();
+        (state.egress.take(), state.telling.take())
+    };
+    drop(egress);
+    if let Some(telling) = telling {
+        telling.abort();
+    }
+    // What the teller had not come to yet.
+    let log = cell.state.borrow().egress_log.clone();
+    if let Some(log) = log {
+        let told = cell.state.borrow().egress_told;
+        for entry in log.since(told) {
+            say(cell, &entry);
+        }
+    }
+}
+
+fn shown(policy: &Policy) -> Vec<String> {
+    policy.rules().iter().map(ToString::to_string).collect()
+}
+
+async fn tell(cell: Rc<Cell>, log: Arc<egress::event::Log>) {
+    loop {
+        let told = cell.state.borrow().egress_told;
+        for entry in log.follow(told).await {
+            cell.state.borrow_mut().egress_told = entry.revision;
+            say(&cell, &entry);
+        }
+    }
+}
+
+/// Puts a refusal where people look: the cell's log, its events, and with them the terminal of whoever runs it.
+fn say(cell: &Cell, entry: &Entry) {
+    cell.record_egress(entry);
+    let Event::Refused(refusal) = &entry.event else { return };
+    let times = if entry.count > 1 { format!(" ({} times)", entry.count) } else { String::new() };
+    cell.log_line(LogMark::Fumehood, &format!("{refusal}{times}; {}", refusal.remedy));
+    cell.events.push(EventKind::Refused {
+        code: refusal.code.to_string(),
+        message: refusal.message.clone(),
+        remedy: refusal.remedy.clone(),
+        count: entry.count,
+    });
+}

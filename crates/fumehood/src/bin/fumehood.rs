@@ -1,0 +1,7 @@
+//! `fumehood`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fumehood::main()
+}

@@ -48,8 +48,13 @@ pub(crate) fn make(kind: SocketKind) -> Result<OwnedFd, Failure> {
         SocketKind::Udp6 => (AddressFamily::INET6, SocketType::DGRAM, ipproto::UDP),
     };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    socket_with(family, kind_of, flags, Some(protocol))
-        .step(Stage::Network, || format!("making a socket {kind:?}"))
+    let step = || format!("making a socket {kind:?}");
+    let socket = socket_with(family, kind_of, flags, Some(protocol)).step(Stage::Network, step)?;
+    if family == AddressFamily::INET6 {
+        // IPv6 lets a socket be bound to an address of a local route only where it says that it means it.
+        rustix::net::sockopt::set_ipv6_freebind(&socket, true).step(Stage::Network, step)?;
+    }
+    Ok(socket)
 }
 
 /// `RTM_NEWROUTE` of type local on the loopback device, to be acknowledged.

@@ -22,11 +22,10 @@ pub struct Workspace {
 impl Workspace {
     /// Finds the checkout.
     pub fn here() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .ancestors()
-            .nth(2)
-            .context("the checkout is not where it was when this program was built")?
-            .to_path_buf();
+        // Cargo says where; what was compiled in may be another checkout with the same output folder.
+        let manifest = env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let root = manifest.ancestors().nth(2).context("this program is not in a checkout")?.to_path_buf();
         let from_env = |name: &str, fallback: &str| {
             env::var_os(name)
                 .filter(|value| !value.is_empty())

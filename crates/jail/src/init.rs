@@ -33,14 +33,6 @@ pub(crate) fn run(from: Inheritance) -> ! {
     let built = enter(&groups.init).and_then(|()| build(&spec, trees, groups_dropped, may_drop));
     let init = match built {
         Ok((rules, signals, ready)) => {
-            // The launcher's end closes the pipe; from then on the supervisor is the parent whose death counts.
-            while matches!(rustix::io::read(&go, &mut [0_u8; 1]), Ok(1..)) {}
-            if let Err(failure) = rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
-                .step(Stage::Identity, || "asking to die with the supervisor".into())
-            {
-                control.report(&Report::Failed(failure));
-                sys::exit_now(1);
-            }
             control.report(&ready);
             Init {
                 watch: spec
@@ -155,6 +147,13 @@ fn give_up_capabilities(watching: bool) -> Result<(), Failure> {
     rustix::thread::set_capabilities(None, sets).step(Stage::Capabilities, step)
 }
 
+/// The belt beside the socket's end. Only from the first order on is the supervisor surely the parent: it gives none
+/// before it has seen the launcher's end, and a launcher that is just ending would count as a parent that died.
+fn die_with_supervisor() -> Result<(), Failure> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .step(Stage::Identity, || "asking to die with the supervisor".into())
+}
+
 struct Init {
     spec: Spec,
     control: Control,
@@ -200,7 +199,9 @@ impl Init {
         match *order {
             Order::Start { id } => {
                 let rules = self.rules.as_ref();
-                match start::start(&self.spec, rules, &self.tool_groups, fds) {
+                let started = die_with_supervisor()
+                    .and_then(|()| start::start(&self.spec, rules, &self.tool_groups, fds));
+                match started {
                     Ok(pid) => {
                         self.started.insert(pid, id);
                         self.control.report(&Report::Started { id, pid });

@@ -1,3 +1,5 @@
 //! Worlds, doubles and attack programs for tests.
 
+pub mod attack;
 pub mod vm;
+pub mod world;

@@ -118,6 +118,10 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
 
 /// Starts one more process; its number.
 pub(crate) async fn further(cell: &Rc<Cell>, wanted: &ProcessSpec) -> Result<u32, ErrorBody> {
+    if cell.phase() == Some(CellState::Frozen) {
+        let refusal = ErrorBody::new(ErrorCode::State, "the cell is frozen, so nothing can be started in it");
+        return Err(refusal.hint("thaw it first: `POST /v1/cell/thaw`"));
+    }
     let (control, template) = {
         let state = cell.state.borrow();
         (state.control.clone(), state.template.clone())

@@ -38,7 +38,7 @@ impl OwnerMaps {
 /// A user namespace whose map reads "`owner` on disk is `tool` in the mount". It lives as long as the fd.
 fn namespace((uid, gid): (u32, u32), tool: u32) -> io::Result<OwnedFd> {
     let (held, hold) = pipe_with(PipeFlags::CLOEXEC)?;
-    match sys::fork_into(u64::from(libc::CLONE_NEWUSER.unsigned_abs()))? {
+    match sys::fork_into(u64::from(libc::CLONE_NEWUSER.unsigned_abs()), None)? {
         Fork::Child => {
             drop(hold);
             // Ends when the parent lets go of the pipe, however the parent ends.

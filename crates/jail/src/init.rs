@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     os::fd::{AsFd, OwnedFd},
 };
 
@@ -18,7 +17,7 @@ use crate::{
     control::{Control, Incoming},
     failure::Step,
     guard, landlock as domain,
-    launcher::{INSIDE, Inheritance, await_maps, enter},
+    launcher::{INSIDE, Inheritance, await_maps},
     message::{Failure, MAX_SOCKETS, Order, Report, Stage},
     network, root, signals,
     spec::{Identity, Spec},
@@ -28,9 +27,9 @@ use crate::{
 
 /// Builds the cell and serves it. Never returns: its end is the cell's end.
 pub(crate) fn run(from: Inheritance) -> ! {
-    let Inheritance { spec, control, trees, groups, go, groups_dropped } = from;
+    let Inheritance { spec, control, trees, go, groups_dropped } = from;
     let Some(may_drop) = await_maps(&go) else { sys::exit_now(1) };
-    let built = enter(&groups.init).and_then(|()| build(&spec, trees, groups_dropped, may_drop));
+    let built = build(&spec, trees, groups_dropped, may_drop);
     let init = match built {
         Ok((rules, signals, ready)) => {
             control.report(&ready);
@@ -41,7 +40,6 @@ pub(crate) fn run(from: Inheritance) -> ! {
                     .map(|watch| Watch::new(watch, &spec)),
                 spec,
                 control,
-                tool_groups: groups.tool,
                 rules,
                 signals,
                 started: BTreeMap::new(),
@@ -62,6 +60,10 @@ fn build(spec: &Spec, taken: tree::Trees, groups_dropped: bool, may_drop: bool) 
     // A handler of PID 1's could be set off from inside; without one the kernel ignores such signals to init.
     sys::reset_signals().step(Stage::Identity, || "resetting signals".into())?;
     let dropped = take_identity(spec.identity, may_drop)?;
+    if !guard::off("cgroup-namespace") {
+        // Only now: the view begins where PID 1 is, which is where it was born, not where the launcher was.
+        sys::new_cgroup_namespace().step(Stage::Namespaces, || "making the cgroup namespace".into())?;
+    }
     hide_self()?;
     if !guard::off("uts-namespace") {
         rustix::system::sethostname(spec.hostname.as_bytes())
@@ -157,7 +159,6 @@ fn die_with_supervisor() -> Result<(), Failure> {
 struct Init {
     spec: Spec,
     control: Control,
-    tool_groups: Vec<File>,
     rules: Option<RulesetCreated>,
     signals: OwnedFd,
     watch: Option<Watch>,
@@ -199,8 +200,7 @@ impl Init {
         match *order {
             Order::Start { id } => {
                 let rules = self.rules.as_ref();
-                let started = die_with_supervisor()
-                    .and_then(|()| start::start(&self.spec, rules, &self.tool_groups, fds));
+                let started = die_with_supervisor().and_then(|()| start::start(&self.spec, rules, fds));
                 match started {
                     Ok(pid) => {
                         self.started.insert(pid, id);

@@ -3,13 +3,14 @@
 
 use std::{
     fs::File,
-    io::{Read, Write},
+    io::Read,
     os::fd::{AsFd, AsRawFd, OwnedFd},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use rustix::{
+    fs::{Mode, OFlags},
     pipe::{PipeFlags, pipe_with},
     process::{getgid, getuid},
 };
@@ -19,7 +20,7 @@ use crate::{
     failure::Step,
     guard, init,
     message::{Failure, Report, Stage},
-    spec::{Cgroups, Identity, Spec},
+    spec::{Identity, Spec},
     sys::{self, Fork},
     tree::{self, Trees},
 };
@@ -34,42 +35,28 @@ pub(crate) struct Inheritance {
     pub(crate) control: Control,
     /// Trees taken hold of with the caller's rights; empty where PID 1 can take them itself.
     pub(crate) trees: Trees,
-    /// `cgroup.procs` of the groups that PID 1, and of those that started processes enter.
-    pub(crate) groups: Groups,
     /// Readable once the id maps are written, at its end once the launcher is gone.
     pub(crate) go: OwnedFd,
     pub(crate) groups_dropped: bool,
 }
 
-/// Files to enter cgroups by, opened with the rights of whoever made them.
-#[derive(Debug, Default)]
-pub(crate) struct Groups {
-    pub(crate) init: Vec<File>,
-    pub(crate) tool: Vec<File>,
-}
-
-impl Groups {
-    fn open(groups: &Cgroups) -> Result<Self, Failure> {
-        let open = |folders: &[PathBuf]| {
-            folders
-                .iter()
-                .map(|group| {
-                    let procs = group.join("cgroup.procs");
-                    let file = File::options().write(true).open(&procs);
-                    file.step(Stage::Cgroup, || format!("opening {}", procs.display()))
-                })
-                .collect::<Result<Vec<File>, Failure>>()
-        };
-        Ok(Self { init: open(&groups.init)?, tool: open(&groups.tool)? })
-    }
-}
-
-/// Moves the calling process into each group.
-pub(crate) fn enter(groups: &[File]) -> Result<(), Failure> {
-    for mut group in groups {
-        group.write_all(b"0").step(Stage::Cgroup, || "entering a cgroup of the cell".into())?;
+/// Enters the v1 groups. `tasks` takes the one thread there is without the wait that `cgroup.procs` has for all
+/// threads of a process to hold still.
+fn enter_legacy(groups: &[PathBuf]) -> Result<(), Failure> {
+    for group in groups {
+        let tasks = group.join("tasks");
+        std::fs::write(&tasks, "0").step(Stage::Cgroup, || format!("entering {}", group.display()))?;
     }
     Ok(())
+}
+
+fn open_unified(group: Option<&Path>) -> Result<Option<OwnedFd>, Failure> {
+    let open = |group: &Path| {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(group, flags, Mode::empty());
+        opened.step(Stage::Cgroup, || format!("opening {}", group.display()))
+    };
+    group.map(open).transpose()
 }
 
 /// The whole program. Its two arguments are the numbers of inherited fds: the control socket's, and that of a file
@@ -92,12 +79,12 @@ pub fn main() -> i32 {
 
 fn launch(control: Control, spec: OwnedFd) -> Result<(), (Control, Failure)> {
     match prepare(&control, spec) {
-        Ok((spec, trees, groups)) => make_init(spec, control, trees, groups),
+        Ok((spec, trees, group)) => make_init(spec, control, trees, group.as_ref()),
         Err(failure) => Err((control, failure)),
     }
 }
 
-fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Groups), Failure> {
+fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Option<OwnedFd>), Failure> {
     if !guard::off("close-fds") {
         // Whatever the supervisor's caller left open is none of the cell's business.
         let own = [control.as_fd().as_raw_fd(), spec.as_raw_fd()];
@@ -107,22 +94,26 @@ fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Groups), Fa
     let mut file = File::from(spec);
     file.read_to_end(&mut text).step(Stage::Spec, || "reading the spec".into())?;
     let spec = Spec::parse(&text)?;
-    let groups = Groups::open(&spec.cgroups)?;
-    // PID 1 goes back to its own groups once the namespaces, which begin at the present ones, are made.
-    enter(&groups.init)?;
-    enter(&groups.tool)?;
+    enter_legacy(&spec.cgroups.legacy)?;
+    let group = open_unified(spec.cgroups.unified.as_deref())?;
     let trees = match spec.identity {
         Identity::Reserved { id } => tree::take(&spec, Some(id))?,
         Identity::Caller { .. } => Trees::default(),
     };
-    Ok((spec, trees, groups))
+    Ok((spec, trees, group))
 }
 
-fn make_init(spec: Spec, control: Control, trees: Trees, groups: Groups) -> Result<(), (Control, Failure)> {
+fn make_init(
+    spec: Spec,
+    control: Control,
+    trees: Trees,
+    group: Option<&OwnedFd>,
+) -> Result<(), (Control, Failure)> {
     let identity = spec.identity;
     let made = drop_groups(identity).and_then(|groups_dropped| {
         let (go, went) = pipe_with(PipeFlags::CLOEXEC).step(Stage::Namespaces, || "making a pipe".into())?;
-        let side = sys::fork_into(namespaces()).step(Stage::Namespaces, || "making the namespaces".into())?;
+        let side = sys::fork_into(namespaces(), group.map(OwnedFd::as_fd))
+            .step(Stage::Namespaces, || "making the namespaces".into())?;
         Ok((groups_dropped, go, went, side))
     });
     let (groups_dropped, go, went, side) = match made {
@@ -131,7 +122,7 @@ fn make_init(spec: Spec, control: Control, trees: Trees, groups: Groups) -> Resu
     };
     let Fork::Parent(pid) = side else {
         drop(went);
-        init::run(Inheritance { spec, control, trees, groups, go, groups_dropped });
+        init::run(Inheritance { spec, control, trees, go, groups_dropped });
     };
     let may_drop = match write_maps(pid, identity) {
         Ok(may_drop) => may_drop,
@@ -153,7 +144,6 @@ fn namespaces() -> u64 {
         ("network-namespace", libc::CLONE_NEWNET),
         ("ipc-namespace", libc::CLONE_NEWIPC),
         ("uts-namespace", libc::CLONE_NEWUTS),
-        ("cgroup-namespace", libc::CLONE_NEWCGROUP),
     ];
     all.into_iter()
         .filter(|(name, _)| !guard::off(name))

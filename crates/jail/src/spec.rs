@@ -116,11 +116,10 @@ pub enum Entry {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cgroups {
-    /// Groups that PID 1 is in (each a folder with `cgroup.procs`).
-    pub init: Vec<PathBuf>,
-    /// Groups that every started process enters instead of the `init` group of the same hierarchy. The cell's cgroup
-    /// namespace begins here, so that a process inside finds its own ceilings at `/`.
-    pub tool: Vec<PathBuf>,
+    /// The group in the unified hierarchy. PID 1 is born into it, which spares the wait that moving a process costs.
+    pub unified: Option<PathBuf>,
+    /// Groups in v1 hierarchies, to be entered one by one.
+    pub legacy: Vec<PathBuf>,
     /// What `/sys/fs/cgroup` shows inside.
     pub view: CgroupView,
 }

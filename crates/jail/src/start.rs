@@ -19,7 +19,6 @@ use rustix::{
 use crate::{
     failure::{Step, fail, refuse},
     guard, landlock as domain,
-    launcher::enter,
     message::{Failure, Stage},
     seccomp,
     spec::{Process, Rlimits, Spec},
@@ -29,13 +28,11 @@ use crate::{
 /// 0, 1 and 2 are the tool's; every other fd closes at exec, the pipe that tells of a failed start among them.
 const FIRST_CLOSED: u32 = 3;
 
+/// What a child says right before the program begins: one that ended earlier, by whatever, was never started.
+const BEGINS: u8 = b'!';
+
 /// Starts a process with the four fds of an order. Returns its pid inside.
-pub(crate) fn start(
-    spec: &Spec,
-    rules: Option<&RulesetCreated>,
-    tool_groups: &[File],
-    fds: Vec<OwnedFd>,
-) -> Result<i32, Failure> {
+pub(crate) fn start(spec: &Spec, rules: Option<&RulesetCreated>, fds: Vec<OwnedFd>) -> Result<i32, Failure> {
     let Ok([stdin, stdout, stderr, told]) = <[OwnedFd; 4]>::try_from(fds) else {
         return Err(refuse(Stage::Spec, "starting a process", "an order to start carries four fds"));
     };
@@ -43,12 +40,15 @@ pub(crate) fn start(
     let rules = rules.map(RulesetCreated::try_clone).transpose();
     let rules = rules.step(Stage::Landlock, || "sharing the Landlock rules".into())?;
     let (failed, failing) = pipe_with(PipeFlags::CLOEXEC).step(Stage::Exec, || "making a pipe".into())?;
-    match sys::fork_into(0).step(Stage::Exec, || format!("starting a process for {}", name(&process)))? {
+    let mut failing = File::from(failing);
+    match sys::fork_into(0, None)
+        .step(Stage::Exec, || format!("starting a process for {}", name(&process)))?
+    {
         Fork::Child => {
-            let failure = become_tool(spec, rules, tool_groups, [&stdin, &stdout, &stderr], &process);
+            let failure = become_tool(spec, rules, [&stdin, &stdout, &stderr], &process, &mut failing);
             if let Ok(text) = serde_json::to_vec(&failure) {
                 // A failure that cannot be written is read as one that cannot be parsed, which the reader says.
-                drop(File::from(failing).write_all(&text));
+                drop(failing.write_all(&text));
             }
             sys::exit_now(127);
         }
@@ -56,10 +56,16 @@ pub(crate) fn start(
             drop(failing);
             let mut text = Vec::new();
             File::from(failed).read_to_end(&mut text).step(Stage::Exec, || "hearing of the start".into())?;
-            if text.is_empty() {
-                return Ok(pid);
-            }
-            Err(serde_json::from_slice(&text)
+            let failure = match text.split_first() {
+                Some((&BEGINS, [])) => return Ok(pid),
+                Some((&BEGINS, failure)) => failure,
+                Some(_) => text.as_slice(),
+                None => {
+                    let cause = "the child ended before the program began";
+                    return Err(refuse(Stage::Spec, "starting the program", cause));
+                }
+            };
+            Err(serde_json::from_slice(failure)
                 .unwrap_or_else(|error| refuse(Stage::Exec, "starting the program", error.to_string())))
         }
     }
@@ -85,11 +91,11 @@ fn name(process: &Process) -> &str {
 fn become_tool(
     spec: &Spec,
     rules: Option<RulesetCreated>,
-    tool_groups: &[File],
     [stdin, stdout, stderr]: [&OwnedFd; 3],
     process: &Process,
+    telling: &mut File,
 ) -> Failure {
-    let confined = settle(tool_groups)
+    let confined = settle()
         .and_then(|()| take_stdio(stdin, stdout, stderr))
         .and_then(|()| limit(&spec.rlimits))
         .and_then(|()| drop_capabilities())
@@ -103,17 +109,19 @@ fn become_tool(
     let mut command = Command::new(name(process));
     command.args(process.argv.iter().skip(1)).env_clear();
     command.envs(process.env.iter().filter_map(|pair| pair.split_once('=')));
+    if let Err(error) = telling.write_all(&[BEGINS]) {
+        return fail(Stage::Exec, "telling of the start".into(), &error);
+    }
     let error = command.exec();
     fail(Stage::Exec, format!("running `{}`", name(process)), &error)
 }
 
-/// A session and process group of its own, no controlling terminal, default signals, the tool's cgroups.
-fn settle(tool_groups: &[File]) -> Result<(), Failure> {
+/// A session and process group of its own, no controlling terminal, default signals.
+fn settle() -> Result<(), Failure> {
     if !guard::off("session") {
         rustix::process::setsid().step(Stage::Exec, || "making a session".into())?;
     }
-    sys::reset_signals().step(Stage::Exec, || "resetting signals".into())?;
-    enter(tool_groups)
+    sys::reset_signals().step(Stage::Exec, || "resetting signals".into())
 }
 
 fn take_stdio(stdin: &OwnedFd, stdout: &OwnedFd, stderr: &OwnedFd) -> Result<(), Failure> {
@@ -140,10 +148,10 @@ fn limit(limits: &Rlimits) -> Result<(), Failure> {
         if guard::off(name) {
             continue;
         }
-        let hard = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        let step = || format!("setting the ceiling of {words} to {ceiling}");
+        let hard = sys::hard_limit(resource).step(Stage::Rlimits, step)?;
         let value = Some(ceiling.min(hard));
-        setrlimit(resource, Rlimit { current: value, maximum: value })
-            .step(Stage::Rlimits, || format!("setting the ceiling of {words} to {ceiling}"))?;
+        setrlimit(resource, Rlimit { current: value, maximum: value }).step(Stage::Rlimits, step)?;
     }
     Ok(())
 }

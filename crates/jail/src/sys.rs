@@ -30,10 +30,13 @@ pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(owned)
 }
 
-/// `clone3` without shared memory: a fork into new namespaces (`CLONE_NEW*` flags).
-pub(crate) fn fork_into(namespaces: u64) -> io::Result<Fork> {
+/// `clone3` without shared memory: a fork into new namespaces (`CLONE_NEW*` flags) and, where one is given, a cgroup.
+pub(crate) fn fork_into(namespaces: u64, cgroup: Option<BorrowedFd<'_>>) -> io::Result<Fork> {
+    // clone(2); an unsigned 64-bit flag that the C library's type for flags cannot hold.
+    const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
+    let into = if cgroup.is_some() { CLONE_INTO_CGROUP } else { 0 };
     let args = libc::clone_args {
-        flags: namespaces,
+        flags: namespaces | into,
         pidfd: 0,
         child_tid: 0,
         parent_tid: 0,
@@ -43,7 +46,7 @@ pub(crate) fn fork_into(namespaces: u64) -> io::Result<Fork> {
         tls: 0,
         set_tid: 0,
         set_tid_size: 0,
-        cgroup: 0,
+        cgroup: cgroup.map_or(0, |fd| u64::from(fd.as_raw_fd().unsigned_abs())),
     };
     // SAFETY: no CLONE_VM, so the child has its own copy of everything; the process has one thread, so no lock can be
     // held by a thread that is not there in the child; the struct outlives the call.
@@ -53,6 +56,20 @@ pub(crate) fn fork_into(namespaces: u64) -> io::Result<Fork> {
         Ok(pid) if pid > 0 => Ok(Fork::Parent(pid)),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// A cgroup namespace whose root are the groups this process is in.
+pub(crate) fn new_cgroup_namespace() -> io::Result<()> {
+    // SAFETY: changes a namespace of this process, which has one thread, and no memory.
+    if unsafe { libc::unshare(libc::CLONE_NEWCGROUP) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The hard limit of a resource. rustix's own reading of it panics where the kernel refuses.
+pub(crate) fn hard_limit(resource: rustix::process::Resource) -> io::Result<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the struct lives over the call; the numbers of `Resource` are the kernel's.
+    let done = unsafe { libc::getrlimit(resource as libc::__rlimit_resource_t, &raw mut limit) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(limit.rlim_max) }
 }
 
 /// Ends this process at once: no destructors, no exit handlers.

@@ -63,7 +63,7 @@ impl LeaseError {
 }
 
 /// The folder of the locks: the same for everything root starts on this host.
-const LOCKS: &str = "/run/fumehood/ids";
+pub const LOCKS: &str = "/run/fumehood/ids";
 
 /// Takes a host id where started by root; `None` where started by a user.
 pub(crate) fn lease() -> Result<Option<Lease>, LeaseError> {
@@ -82,7 +82,12 @@ pub(crate) fn lease() -> Result<Option<Lease>, LeaseError> {
     for step in 0..IDS {
         let id = FIRST_ID.saturating_add(begin.saturating_add(step) % IDS);
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW);
+        options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(libc::O_CLOEXEC | libc::O_NOFOLLOW);
         let lock = options.open(folder.join(id.to_string())).map_err(broken)?;
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Some(Lease { id, _lock: lock })),

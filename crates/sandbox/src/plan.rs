@@ -203,7 +203,8 @@ fn name_servers(root: &mut [Entry], servers: &[IpAddr]) {
             && path == Path::new("/etc/resolv.conf")
             && !servers.is_empty()
         {
-            let mut lines: Vec<String> = servers.iter().map(|server| format!("nameserver {server}")).collect();
+            let mut lines: Vec<String> =
+                servers.iter().map(|server| format!("nameserver {server}")).collect();
             lines.push("options timeout:2 attempts:2\n".to_owned());
             *contents = lines.join("\n");
         }

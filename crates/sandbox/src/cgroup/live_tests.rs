@@ -58,7 +58,7 @@ fn start(groups: &CellGroups, script: &str) -> Child {
     };
     Command::new("sh")
         .arg("-c")
-        .arg(format!("{}{}{script}", enter(&spec.init), enter(&spec.tool)))
+        .arg(format!("{}{}{script}", enter(&spec.legacy), enter(spec.unified.as_slice())))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -232,10 +232,10 @@ fn a_sweep_removes_what_a_dead_owner_left_and_nothing_else() {
     let mut child = start(&created.groups, "exec sleep 600");
     wait_until("the child's entry", || created.groups.populated() == Some(true));
     let mut record = created.groups.paths();
-    let leaf = record.first().expect("a leaf").clone();
-    let foreign = leaf.parent().and_then(Path::parent).expect("our own group").join("other");
+    let group = record.first().expect("a group").clone();
+    let foreign = group.parent().expect("our own group").join("other");
     std::fs::create_dir(&foreign).expect("a group beside it");
-    let with_steps = leaf.join("..").join("tool");
+    let with_steps = group.join("..").join("fumehood-x");
     record.extend([foreign.clone(), with_steps.clone(), PathBuf::from("/tmp/fumehood-x/../..")]);
 
     let left: Vec<PathBuf> = sweep(&record, PATIENCE).into_iter().map(|left| left.path).collect();
@@ -312,7 +312,7 @@ fn an_ordinary_user_without_delegation_is_told_what_is_missing() {
 }
 
 fn kill_processes(created: &Created) -> bool {
-    created.groups.spec().init.iter().all(|folder| {
+    created.groups.paths().iter().all(|folder| {
         let procs = std::fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
         procs
             .lines()

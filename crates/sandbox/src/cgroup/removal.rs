@@ -9,7 +9,6 @@ use rustix::fs::{AtFlags, CWD, Mode, mkdir, statfs, unlinkat};
 use rustix::io::Errno;
 
 use super::obstacle::Obstacle;
-use super::unified::{INIT, TOOL};
 use super::{PREFIX, controls};
 
 /// `CGROUP2_SUPER_MAGIC` and `CGROUP_SUPER_MAGIC` of statfs(2).
@@ -29,8 +28,8 @@ pub struct Leftover {
 /// still inside where the kernel can do that for a whole group. Returns those that are still there at the end;
 /// waits for `patience` at the most.
 ///
-/// A record is a file, so it is not trusted: a path that is not a group of ours — `fumehood-…`, or a leaf of one, on
-/// a control-group file system, spelled without `..` and symbolic links — is refused and listed.
+/// A record is a file, so it is not trusted: a path that is not a group of ours — `fumehood-…` on a
+/// control-group file system, spelled without `..` and symbolic links — is refused and listed.
 pub fn sweep(paths: &[PathBuf], patience: Duration) -> Vec<Leftover> {
     let (ours, foreign): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(|path| is_ours(path));
     let mut left: Vec<Leftover> = foreign
@@ -100,14 +99,10 @@ pub(super) fn make_fresh(folder: &Path, legacy: bool) -> Result<(), Obstacle> {
     }
 }
 
-/// Removes an empty group and its leaves; one that is in use stays.
+/// Removes an empty group; one that is in use stays.
 pub(super) fn discard(folder: &Path) {
-    for folder in [&folder.join(INIT), &folder.join(TOOL), folder] {
-        match rmdir(folder) {
-            // Whoever needs the name finds out by making it.
-            Ok(()) | Err(_) => {}
-        }
-    }
+    // Whoever needs the name finds out by making it.
+    rmdir(folder).ok();
 }
 
 fn rmdir(folder: &Path) -> Result<(), Errno> {
@@ -121,8 +116,7 @@ fn is_ours(path: &Path) -> bool {
         name.and_then(OsStr::to_str)
             .is_some_and(|name| name.strip_prefix(PREFIX).is_some_and(|id| !id.is_empty()))
     };
-    let leaf = path.file_name().is_some_and(|name| name == INIT || name == TOOL);
-    let ours = named(path.file_name()) || (leaf && named(path.parent().and_then(Path::file_name)));
+    let ours = named(path.file_name());
     plain && ours && is_group(path)
 }
 

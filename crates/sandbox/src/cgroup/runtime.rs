@@ -69,19 +69,19 @@ impl CellGroups {
             CgroupView::Legacy { controllers }
         };
         Cgroups {
-            init: self.unified.iter().map(UnifiedGroup::init).chain(legacy).collect(),
-            tool: self.unified.iter().map(UnifiedGroup::tool).collect(),
+            unified: self.unified.as_ref().map(|group| group.folder.clone()),
+            legacy: legacy.collect(),
             view,
         }
     }
 
     /// Every folder of the cell, in the order they can be removed; for the owner's record.
     pub fn paths(&self) -> Vec<PathBuf> {
-        let unified = self.unified.iter().flat_map(|g| [g.tool(), g.init(), g.folder.clone()]);
+        let unified = self.unified.iter().map(|group| group.folder.clone());
         unified.chain(self.legacy.iter().map(|group| group.folder.clone())).collect()
     }
 
-    /// Stops every process but PID 1, and waits until all have stopped.
+    /// Stops every process, PID 1 too, and waits until all have stopped.
     pub fn freeze(&self, patience: Duration) -> Result<(), FreezeError> {
         self.set_frozen(true, patience)
     }
@@ -152,13 +152,13 @@ impl CellGroups {
     }
 
     fn set_frozen(&self, frozen: bool, patience: Duration) -> Result<(), FreezeError> {
-        let tool = self.unified.as_ref().ok_or(FreezeError::NoGroup)?.tool();
+        let group = &self.unified.as_ref().ok_or(FreezeError::NoGroup)?.folder;
         let deadline = Instant::now() + patience;
-        let file = tool.join("cgroup.freeze");
+        let file = group.join("cgroup.freeze");
         if let Err(errno) = controls::write(&file, if frozen { "1" } else { "0" }) {
             return Err(FreezeError::File { file, source: errno.into() });
         }
-        let file = tool.join("cgroup.events");
+        let file = group.join("cgroup.events");
         match controls::wait_for(&file, "frozen", u64::from(frozen), deadline) {
             Ok(true) => Ok(()),
             Ok(false) => Err(FreezeError::Late { frozen, patience }),
@@ -168,10 +168,7 @@ impl CellGroups {
 
     fn count(&self, controller: Controller, unified: (&str, &str), legacy: (&str, &str)) -> Option<u64> {
         if let Some(group) = self.unified_with(controller) {
-            // Some kernels count an event where the ceiling is, others also above, others where the process was.
-            let at = |folder: &PathBuf| controls::keyed(&folder.join(unified.0), unified.1);
-            let leaves = at(&group.tool())?.saturating_add(at(&group.init())?);
-            return Some(leaves.max(at(&group.folder)?));
+            return controls::keyed(&group.folder.join(unified.0), unified.1);
         }
         let group = self.legacy_with(controller)?;
         controls::keyed(&group.folder.join(legacy.0), legacy.1)

@@ -1,5 +1,6 @@
-//! One cell's group in the unified hierarchy (cgroup v2): the ceilings on the group, and two leaves in it. `init`
-//! holds PID 1 alone, so that freezing and the out-of-memory killer, which see only `tool`, never reach it.
+//! One cell's group in the unified hierarchy (cgroup v2). PID 1 is in it with the rest: a frozen process dies of
+//! `SIGKILL` here, and a group of its own for PID 1 would cost each process a move, for which the kernel lets
+//! everybody on the host hold still.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +11,11 @@ use super::hierarchies::Place;
 use super::obstacle::Obstacle;
 use super::{Controller, controls, cpu_quota, removal};
 
-/// What PID 1 itself may use beside the tool's ceiling, bytes. Its own ceiling has to be out of the tool's way: were
-/// both under one, the kernel could choose PID 1 when the tool has used up the memory.
-const INIT_MEMORY: u64 = 16 * 1024 * 1024;
-/// PID 1, and the child that it is starting and that is not in `tool` yet.
-const INIT_PROCESSES: u64 = 2;
-/// The launcher, PID 1 and `newgidmap`, which are in `tool` for a moment before there is a tool. So few processes are
-/// held by the ceiling of the whole cell then, which counts PID 1 too.
-const LAUNCH_PROCESSES: u64 = 3;
-
-/// The leaf for PID 1.
-pub(super) const INIT: &str = "init";
-/// The leaf for everything else.
-pub(super) const TOOL: &str = "tool";
 /// Where the processes of a group that was delegated to us go, so that it can hand down controllers. Not
 /// `fumehood-…`: it belongs to no cell and is never swept.
 const EVACUATED: &str = "fumehood.main";
 
-/// A group we made, with its two leaves.
+/// A group we made.
 #[derive(Debug)]
 pub(super) struct UnifiedGroup {
     /// Its folder.
@@ -66,7 +54,6 @@ impl UnifiedGroup {
                 *state = Err(obstacle);
             }
         }
-        group.make_leaves()?;
         Ok(group)
     }
 
@@ -77,26 +64,19 @@ impl UnifiedGroup {
         let mut note = "";
         match controller {
             Controller::Memory => {
-                self.set("memory.max", &(limits.memory.saturating_add(INIT_MEMORY)).to_string())?;
-                self.set_tool("memory.max", &limits.memory.to_string())?;
-                self.set_tool("memory.oom.group", "1")?;
-                let swap = [self.set("memory.swap.max", "0"), self.set_tool("memory.swap.max", "0")];
-                if swap.iter().any(Result::is_err) {
+                self.set("memory.max", &limits.memory.to_string())?;
+                // Were one process alone killed, the rest would go on in a state nobody tested.
+                self.set("memory.oom.group", "1")?;
+                if self.set("memory.swap.max", "0").is_err() {
                     note = " (swap is not accounted by this kernel)";
                 }
             }
             Controller::Cpu => {
                 let (quota, period) = cpu_quota(limits.cpu_milli);
-                let value = format!("{quota} {period}");
-                self.set("cpu.max", &value)?;
-                // Also on the leaf, where a runtime inside looks for it.
-                self.set_tool("cpu.max", &value)?;
+                self.set("cpu.max", &format!("{quota} {period}"))?;
             }
-            Controller::Pids => {
-                let processes = u64::from(limits.processes);
-                self.set("pids.max", &(processes + INIT_PROCESSES).to_string())?;
-                self.set_tool("pids.max", &processes.max(LAUNCH_PROCESSES).to_string())?;
-            }
+            // The one more is PID 1, which is ours.
+            Controller::Pids => self.set("pids.max", &(u64::from(limits.processes) + 1).to_string())?,
         }
         Ok(format!("cgroup v2 {}{note}", self.folder.display()))
     }
@@ -113,16 +93,6 @@ impl UnifiedGroup {
         format!("cgroup v2 {kill} in {}", self.folder.display())
     }
 
-    /// The leaf for PID 1.
-    pub(super) fn init(&self) -> PathBuf {
-        self.folder.join(INIT)
-    }
-
-    /// The leaf for everything else.
-    pub(super) fn tool(&self) -> PathBuf {
-        self.folder.join(TOOL)
-    }
-
     fn create_in(above: &Path, own: bool, name: &str, wanted: &[Controller]) -> Result<Self, Obstacle> {
         let folder = above.join(name);
         removal::make_fresh(&folder, false)?;
@@ -136,31 +106,12 @@ impl UnifiedGroup {
         }
     }
 
-    fn make_leaves(&mut self) -> Result<(), Obstacle> {
-        for (controller, state) in &mut self.controllers {
-            if state.is_ok() {
-                *state = enable(&self.folder, *controller);
-            }
-        }
-        for leaf in [self.init(), self.tool()] {
-            if let Err(obstacle) = removal::make_fresh(&leaf, false) {
-                removal::discard(&self.folder);
-                return Err(obstacle);
-            }
-        }
-        Ok(())
-    }
-
     fn count(&self) -> usize {
         self.controllers.iter().filter(|(_, state)| state.is_ok()).count()
     }
 
     fn set(&self, file: &str, value: &str) -> Result<(), Obstacle> {
         set(self.folder.join(file), value)
-    }
-
-    fn set_tool(&self, file: &str, value: &str) -> Result<(), Obstacle> {
-        set(self.tool().join(file), value)
     }
 }
 

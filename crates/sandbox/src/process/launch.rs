@@ -3,7 +3,7 @@
 use std::{
     os::fd::{AsRawFd, OwnedFd},
     process::Stdio,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use jail::{
@@ -124,9 +124,6 @@ impl PidOne {
     }
 }
 
-/// PID 1 needs no longer than this to see the closed socket.
-const CLOSING: Duration = Duration::from_millis(500);
-
 async fn watch(init: PidOne, control: Control, ended: oneshot::Sender<Ended>) {
     let why = tokio::select! {
         why = control.clone().listen() => why,
@@ -137,11 +134,9 @@ async fn watch(init: PidOne, control: Control, ended: oneshot::Sender<Ended>) {
             return;
         }
     };
-    // The socket is closed: PID 1 is ending, or refuses to.
-    if tokio::time::timeout(CLOSING, init.gone()).await.is_err() {
-        init.kill();
-        init.gone().await;
-    }
+    // The socket is closed. PID 1 would end by itself, but not while it is frozen; a kill reaches it there too.
+    init.kill();
+    init.gone().await;
     ended.send(why).ok();
 }
 

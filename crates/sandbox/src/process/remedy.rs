@@ -32,8 +32,9 @@ impl StartError {
 /// The remedy of one failure.
 fn of(failure: &Failure) -> String {
     let text = match (failure.layer, failure.errno) {
-        (Stage::Namespaces, Some(libc::ENOSPC)) => {
-            "user namespaces are used up or switched off: as root, `sysctl user.max_user_namespaces=15000`"
+        (Stage::Namespaces | Stage::Mounts, Some(libc::ENOSPC)) => {
+            "namespaces are used up or switched off: as root, `sysctl user.max_user_namespaces=15000`; `sysctl -a \
+             --pattern '^user.max_'` shows the other kinds"
         }
         (Stage::Namespaces, Some(libc::EPERM | libc::EACCES)) => {
             "user namespaces are refused: as root, on Debian `sysctl kernel.unprivileged_userns_clone=1`; on Ubuntu \
@@ -53,13 +54,17 @@ fn of(failure: &Failure) -> String {
              unmasked /proc (Docker: `--security-opt systempaths=unconfined`; Kubernetes: `procMount: Unmasked`), \
              under systemd leave out ProtectKernelTunables= and ProtectProc="
         }
-        (Stage::Mounts, Some(libc::ENOSYS)) => "the kernel lacks the mount API of 5.12; boot a newer one",
+        (Stage::Mounts | Stage::Proc, Some(libc::ENOSYS)) => {
+            "the kernel lacks the mount API of 5.12; boot a newer one"
+        }
         (Stage::Mounts, Some(libc::ENOENT)) => {
             "the path went away, or a link on the way to it changed; look at it and start again"
         }
         (Stage::Mounts, Some(libc::EACCES)) => "the path is not readable to the user who starts the cell",
         (Stage::Landlock, _) => "the kernel has Landlock but refused the rules; look at `fumehood doctor`",
-        (Stage::Seccomp, _) => "the kernel refused a system-call filter: it needs CONFIG_SECCOMP_FILTER",
+        (Stage::NoNewPrivileges | Stage::Seccomp, _) => {
+            "the kernel refused a system-call filter: it needs CONFIG_SECCOMP_FILTER"
+        }
         (Stage::Cgroup, _) => "the cgroup went away or is not writable; look at `fumehood doctor`",
         (Stage::Exec, Some(libc::ENOENT)) => {
             "the program, or the interpreter its first line names, is not in the cell: mount its folder with `--mount`"
@@ -71,6 +76,13 @@ fn of(failure: &Failure) -> String {
         (Stage::Exec, Some(libc::E2BIG)) => "arguments and environment together are too long for the kernel",
         (Stage::Exec, Some(libc::EAGAIN)) => {
             "the ceiling of processes is reached: raise it with `--limit processes=`"
+        }
+        (Stage::Network, Some(libc::EAFNOSUPPORT)) => {
+            "the kernel lacks sockets that set up the loopback device: boot one with CONFIG_INET and netlink"
+        }
+        (Stage::Mounts | Stage::Network | Stage::Capabilities | Stage::Rlimits, Some(libc::EPERM)) => {
+            "a security policy of this host refuses it (AppArmor, SELinux, or the seccomp profile of a container): \
+             allow it to fumehood and its user namespaces"
         }
         (Stage::Spec, _) => "this is a mistake in Fumehood: please report it with this message",
         _ => "look at `fumehood doctor`",

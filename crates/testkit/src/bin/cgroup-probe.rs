@@ -124,7 +124,7 @@ fn create(limits: &Limits) -> Created {
 fn start(groups: &CellGroups, script: &str) -> io::Result<Child> {
     let spec = groups.spec();
     let enter = |folder: &PathBuf| format!("echo $$ >'{}/cgroup.procs' || exit 99\n", folder.display());
-    let entries: Vec<String> = spec.init.iter().chain(&spec.tool).map(enter).collect();
+    let entries: Vec<String> = spec.legacy.iter().chain(&spec.unified).map(enter).collect();
     Command::new("sh")
         .arg("-c")
         .arg(format!("{}{script}", entries.concat()))

@@ -1,34 +1,40 @@
 //! The egress of one cell: starting it, changing its policy, asking it, ending it.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use tokio::net::TcpStream;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 
 use crate::dial::{DialSettings, Dialer};
+use crate::dns::server::DnsServer;
+use crate::dns::{Answerer, DnsSettings, Names, Readying};
 use crate::doors::{Doors, Unopened, open_door};
 use crate::event::{End, Event, Log, LogSettings, Usage};
 use crate::http::answer::about;
-use crate::intake::Intake;
+use crate::intake::{Intake, datagrams, listener};
 use crate::limits::Limits;
+use crate::name::HostName;
 use crate::own::OwnAddresses;
 use crate::policy::{Permit, Policy};
-use crate::refusal::Code;
+use crate::refusal::{Code, Refusal, Subject};
 use crate::registry::{Entry, Registry, Stop};
 use crate::resolve::{Resolver, SystemResolver};
 use crate::rule::{HostRule, Kind};
 use crate::serve::Door;
 use crate::splice::Pipes;
-use crate::synthetic::{Synthetic, WildcardSettings};
+use crate::synthetic::{Addresses, Synthetic, WildcardSettings};
 use crate::upstream::Upstreams;
 use crate::verdict::{Asked, UrlError, Verdict, places};
 
 /// The port of the explicit proxy, at [`crate::synthetic::Range::proxy`].
 pub const PROXY_PORT: u16 = 3128;
+
+/// RFC 1035 §4.2.
+const DNS_PORT: u16 = 53;
 
 /// What an egress is started with, beside its policy.
 #[derive(Debug)]
@@ -45,6 +51,8 @@ pub struct Settings {
     pub log: LogSettings,
     /// Bounds of connections.
     pub limits: Limits,
+    /// Bounds of answering DNS.
+    pub dns: DnsSettings,
     /// Whether there is an explicit HTTP proxy too, for tools that insist on one.
     pub proxy: bool,
 }
@@ -58,6 +66,7 @@ impl Default for Settings {
             wildcard: WildcardSettings::default(),
             log: LogSettings::default(),
             limits: Limits::default(),
+            dns: DnsSettings::default(),
             proxy: false,
         }
     }
@@ -95,7 +104,9 @@ pub struct Changed {
 #[derive(Debug)]
 pub struct Egress {
     core: Arc<Core>,
-    tasks: Vec<AbortHandle>,
+    tasks: Vec<JoinHandle<()>>,
+    /// Answers the cell's questions until it is dropped.
+    name_server: Option<DnsServer>,
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -121,7 +132,7 @@ impl Egress {
     /// If this machine's own addresses are unknown, or a service inside the cell has no socket.
     pub async fn start(intake: impl Intake, settings: Settings, policy: Policy) -> Result<Self, StartError> {
         let own = OwnAddresses::open().map_err(StartError::OwnAddresses)?;
-        let Settings { upstreams, resolver, dial, mut wildcard, log, limits, proxy } = settings;
+        let Settings { upstreams, resolver, dial, mut wildcard, log, limits, dns, proxy } = settings;
         wildcard.names = wildcard.names.min(limits.wildcard_names.saturating_add(1));
         let policy = Arc::new(policy);
         let registry = Registry::new(Arc::clone(&policy), limits.connections, limits.connections_per_host);
@@ -136,16 +147,19 @@ impl Egress {
             pipes: Arc::default(),
             ending: AtomicBool::new(false),
         });
-        let mut egress = Self { core, tasks: Vec::new(), changing: tokio::sync::Mutex::new(()) };
-        egress.start_services(proxy).await?;
+        let mut egress =
+            Self { core, tasks: Vec::new(), name_server: None, changing: tokio::sync::Mutex::new(()) };
+        egress.start_services(proxy, dns).await?;
         drop(egress.core.doors.arrange(&egress.core, &policy).await);
         let core = Arc::clone(&egress.core);
-        egress.tasks.push(tokio::spawn(async move { core.doors.keep_closing(&core).await }).abort_handle());
+        egress.tasks.push(tokio::spawn(async move { core.doors.keep_closing(&core).await }));
         Ok(egress)
     }
 
-    async fn start_services(&mut self, proxy: bool) -> Result<(), StartError> {
+    async fn start_services(&mut self, proxy: bool, dns: DnsSettings) -> Result<(), StartError> {
         let core = &self.core;
+        let answerer = Answerer::new(Arc::new(Lookups { core: Arc::clone(core) }), dns);
+        self.name_server = Some(name_server(core.as_ref(), answerer).await?);
         if proxy {
             let addresses = core.synthetic.range().proxy();
             let address = SocketAddr::new(addresses.v4.into(), PROXY_PORT);
@@ -249,8 +263,16 @@ impl Egress {
     }
 
     /// Closes all listeners, cuts all flows, and returns when they have ended.
-    pub async fn end(self) {
+    pub async fn end(mut self) {
+        self.core.doors.until_closed().await;
         let batch = self.stop();
+        if let Some(name_server) = self.name_server.take() {
+            name_server.end().await;
+        }
+        for task in std::mem::take(&mut self.tasks) {
+            // Aborted is what it was meant to be.
+            drop(task.await);
+        }
         batch.until_ended().await;
     }
 
@@ -260,6 +282,7 @@ impl Egress {
             task.abort();
         }
         self.core.doors.close();
+        self.core.synthetic.retain(|_| false);
         self.core.registry.cut_all()
     }
 }
@@ -268,6 +291,53 @@ impl Drop for Egress {
     fn drop(&mut self) {
         drop(self.stop());
     }
+}
+
+/// What the name server asks of the rest.
+#[derive(Debug)]
+struct Lookups {
+    core: Arc<Core>,
+}
+
+impl Names for Lookups {
+    fn policy(&self) -> Arc<Policy> {
+        self.core.registry.policy()
+    }
+
+    fn ready<'a>(&'a self, name: &'a HostName) -> Readying<'a> {
+        Box::pin(async move {
+            let policy = self.core.registry.policy();
+            let (assigned, unopened) = self.core.doors.admit(&self.core, &policy, name).await?;
+            if assigned.first && !assigned.reach.exact {
+                let rule = assigned.reach.rule.to_string();
+                self.core.log.record(Event::WildcardName { host: name.to_string(), rule });
+            }
+            for Unopened { port, error, .. } in unopened {
+                let rule = Some(assigned.reach.rule.as_ref());
+                let subject =
+                    Subject { server: policy.server(), host: name.as_str(), port: Some(port), rule };
+                self.core.log.record(Event::Refused(Refusal::new(Code::Limit, subject, &error)));
+            }
+            Ok(assigned.addresses)
+        })
+    }
+
+    fn log(&self) -> &Log {
+        &self.core.log
+    }
+}
+
+/// The name server on its sockets inside the cell.
+async fn name_server(core: &Core, answerer: Answerer<Lookups>) -> Result<DnsServer, StartError> {
+    let Addresses { v4, v6 } = core.synthetic.range().name_server();
+    let (mut udp, mut tcp) = (Vec::new(), Vec::new());
+    for address in std::iter::once(IpAddr::V4(v4)).chain(v6.map(IpAddr::V6)) {
+        let address = SocketAddr::new(address, DNS_PORT);
+        let fault = |error| StartError::Listen { address, error };
+        udp.push(datagrams(core.intake.as_ref(), address).await.map_err(fault)?);
+        tcp.push(listener(core.intake.as_ref(), address).await.map_err(fault)?);
+    }
+    Ok(DnsServer::start(answerer, udp, tcp))
 }
 
 impl Core {

@@ -9,16 +9,17 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::core::Core;
 use crate::intake::{Intake, listener};
 use crate::name::HostName;
 use crate::policy::Policy;
+use crate::refusal::Refusal;
 use crate::rule::Kind;
 use crate::serve::{self, Door};
-use crate::synthetic::Addresses;
+use crate::synthetic::{Addresses, Assigned};
 
 /// Most listeners of hosts that were taken away: the oldest close before their time when there are more.
 const MOST_FAREWELLS: usize = 256;
@@ -49,7 +50,7 @@ pub(crate) struct Doors {
 #[derive(Debug)]
 struct Open {
     kind: Kind,
-    tasks: Vec<AbortHandle>,
+    tasks: Vec<JoinHandle<()>>,
     /// When it closes, if the policy does not want it any more.
     until: Option<Instant>,
     /// Last time its name was asked for.
@@ -60,6 +61,24 @@ impl Drop for Open {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
+        }
+    }
+}
+
+/// What became of a door that might have been open already.
+enum Kept {
+    Yes,
+    Taken(Open),
+    None,
+}
+
+impl Open {
+    /// Ends when the listeners are gone.
+    async fn close(mut self) {
+        for task in std::mem::take(&mut self.tasks) {
+            task.abort();
+            // Aborted is what it was meant to be.
+            drop(task.await);
         }
     }
 }
@@ -85,7 +104,12 @@ impl Doors {
         let mut names: Vec<&HostName> = policy.names().collect();
         names.sort();
         for name in names {
-            unopened.extend(self.open_name(core, policy, name).await);
+            match self.open_name(core, policy, name).await {
+                Ok((_, failed)) => unopened.extend(failed),
+                Err(refusal) => {
+                    unopened.push(Unopened { host: name.to_string(), port: 0, error: refusal.to_string() });
+                }
+            }
         }
         self.close_due(core, policy);
         drop(turn);
@@ -93,48 +117,54 @@ impl Doors {
         unopened
     }
 
-    /// Opens what a name needs that was just asked for, and says what of it failed.
-    pub(crate) async fn admit(&self, core: &Arc<Core>, policy: &Policy, name: &HostName) -> Vec<Unopened> {
-        let known = policy.reach(name).is_some_and(|reach| {
-            let mut open = self.open();
-            let mut all = true;
-            for (port, kind) in &reach.ports {
-                match open.get_mut(&(name.clone(), *port)) {
-                    Some(door) if door.kind == *kind && door.until.is_none() => door.asked = Instant::now(),
-                    _ => all = false,
-                }
-            }
-            all
-        });
-        if known {
-            return Vec::new();
+    /// Opens what a name needs that was just asked for.
+    pub(crate) async fn admit(
+        &self,
+        core: &Arc<Core>,
+        policy: &Policy,
+        name: &HostName,
+    ) -> Result<(Assigned, Vec<Unopened>), Refusal> {
+        if self.is_ready(policy, name) {
+            return Ok((core.synthetic.assign(policy, name)?, Vec::new()));
         }
         let turn = self.changing.lock().await;
-        self.make_room(core, policy);
-        let unopened = self.open_name(core, policy, name).await;
+        // The one that was asked by may have been replaced while this waited.
+        let policy = core.registry.policy();
+        self.make_room(core, &policy);
+        let opened = self.open_name(core, &policy, name).await;
         drop(turn);
-        unopened
+        opened
     }
 
-    async fn open_name(&self, core: &Arc<Core>, policy: &Policy, name: &HostName) -> Vec<Unopened> {
-        let failed =
-            |port, error: &dyn ToString| Unopened { host: name.to_string(), port, error: error.to_string() };
-        let assigned = match core.synthetic.assign(policy, name) {
-            Ok(assigned) => assigned,
-            Err(refusal) => return vec![failed(0, &refusal)],
-        };
-        let mut unopened = Vec::new();
-        for (port, kind) in assigned.reach.ports {
-            let key = (name.clone(), port);
-            let there = self.open().get(&key).is_some_and(|open| open.kind == kind);
-            if there {
-                continue;
+    /// Whether everything a name needs is open; notes that it was asked for.
+    fn is_ready(&self, policy: &Policy, name: &HostName) -> bool {
+        let Some(reach) = policy.reach(name) else { return false };
+        let mut open = self.open();
+        let mut all = true;
+        for (port, kind) in &reach.ports {
+            match open.get_mut(&(name.clone(), *port)) {
+                Some(door) if door.kind == *kind && door.until.is_none() => door.asked = Instant::now(),
+                _ => all = false,
             }
-            // Of another kind: its listeners must be gone before the new ones can have the address.
-            let gone = self.open().remove(&key);
-            if gone.is_some() {
-                drop(gone);
-                tokio::task::yield_now().await;
+        }
+        all
+    }
+
+    async fn open_name(
+        &self,
+        core: &Arc<Core>,
+        policy: &Policy,
+        name: &HostName,
+    ) -> Result<(Assigned, Vec<Unopened>), Refusal> {
+        let assigned = core.synthetic.assign(policy, name)?;
+        let mut unopened = Vec::new();
+        for (&port, &kind) in &assigned.reach.ports {
+            let key = (name.clone(), port);
+            match self.keep_or_take(&key, kind) {
+                Kept::Yes => continue,
+                // Of another kind: its listeners must be gone before the new ones can have the address.
+                Kept::Taken(gone) => gone.close().await,
+                Kept::None => {}
             }
             let door = Door::Host { name: name.clone(), port, kind };
             match open_door(core, assigned.addresses, port, &door).await {
@@ -142,10 +172,24 @@ impl Doors {
                     let open = Open { kind, tasks, until: None, asked: Instant::now() };
                     self.open().insert(key, open);
                 }
-                Err(error) => unopened.push(failed(port, &error)),
+                Err(error) => {
+                    unopened.push(Unopened { host: name.to_string(), port, error: error.to_string() });
+                }
             }
         }
-        unopened
+        Ok((assigned, unopened))
+    }
+
+    /// Keeps a door that is of the right kind, or takes the one that is not.
+    fn keep_or_take(&self, key: &(HostName, u16), kind: Kind) -> Kept {
+        let mut open = self.open();
+        match open.get_mut(key) {
+            Some(there) if there.kind == kind => {
+                there.until = None;
+                Kept::Yes
+            }
+            _ => open.remove(key).map_or(Kept::None, Kept::Taken),
+        }
     }
 
     /// Closes the listeners of the wildcard names that were not asked for the longest, if there are too many.
@@ -221,9 +265,17 @@ impl Doors {
         (open.len(), open.values().filter(|door| door.until.is_some()).count())
     }
 
-    /// Closes all.
+    /// Closes all, without waiting.
     pub(crate) fn close(&self) {
         self.open().clear();
+    }
+
+    /// Closes all, and ends when they are closed.
+    pub(crate) async fn until_closed(&self) {
+        let open = std::mem::take(&mut *self.open());
+        for (_, door) in open {
+            door.close().await;
+        }
     }
 }
 
@@ -233,13 +285,13 @@ pub(crate) async fn open_door(
     addresses: Addresses,
     port: u16,
     door: &Door,
-) -> io::Result<Vec<AbortHandle>> {
+) -> io::Result<Vec<JoinHandle<()>>> {
     let intake: &dyn Intake = core.intake.as_ref();
     let mut listeners = vec![listener(intake, SocketAddr::new(IpAddr::V4(addresses.v4), port)).await?];
     if let Some(v6) = addresses.v6 {
         listeners.push(listener(intake, SocketAddr::new(IpAddr::V6(v6), port)).await?);
     }
-    let start = |listener| tokio::spawn(accept(Arc::clone(core), door.clone(), listener)).abort_handle();
+    let start = |listener| tokio::spawn(accept(Arc::clone(core), door.clone(), listener));
     Ok(listeners.into_iter().map(start).collect())
 }
 

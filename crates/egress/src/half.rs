@@ -49,11 +49,6 @@ impl Half {
         early.drain(..self.taken.min(early.len()));
         (self.stream, early)
     }
-
-    /// The connection.
-    pub(crate) const fn stream(&self) -> &Arc<TcpStream> {
-        &self.stream
-    }
 }
 
 impl AsyncRead for Half {

@@ -75,6 +75,8 @@ fn prepare(socket: &OwnedFd, address: SocketAddr) -> io::Result<()> {
     sockopt::set_socket_reuseaddr(socket, true)?;
     if address.is_ipv6() {
         sockopt::set_ipv6_v6only(socket, true)?;
+        // Linux binds IPv6 only to addresses of an interface, and a local route makes none; IPv4 is content with the route.
+        sockopt::set_ipv6_freebind(socket, true)?;
     }
     rustix::io::ioctl_fionbio(socket, true)?;
     bind(socket, &address)?;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 
@@ -17,6 +18,10 @@ use crate::registry::{Entry, Stop};
 use crate::rule::Kind;
 use crate::tls::greeting::{self, GreetingError};
 use crate::tunnel;
+
+/// Longest time, and most bytes, that a connection is read on after its last answer.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: usize = 4 * 1024 * 1024;
 
 /// Where a connection from the cell came in.
 #[derive(Debug, Clone)]
@@ -122,13 +127,31 @@ impl From<io::Error> for Broken {
 }
 
 async fn http(core: &Arc<Core>, entry: &Entry, authority: Authority, half: Half) -> Result<(), Broken> {
-    let outcome = session::run(core, entry, authority, half).await.inspect_err(|error| {
-        session::broken(core, entry.flow.seat().permit.as_deref(), error);
-    })?;
+    let outcome = session::run(core, entry, authority, half).await?;
     match outcome {
-        Outcome::Over => Ok(()),
+        Outcome::Over => {
+            let inner = Arc::clone(&entry.flow.seat().inner);
+            // Whoever takes longer only loses an answer.
+            drop(tokio::time::timeout(LINGER, leave_off(&inner)).await);
+            Ok(())
+        }
         Outcome::WebSocket { inner, outer } => Ok(between(core, entry, inner, outer).await?),
         Outcome::Connect { inner, permit } => Box::pin(pass(core, entry, permit, inner)).await,
+    }
+}
+
+/// Reads what is still on its way and throws it away: closed before that, the connection would be reset and an answer
+/// lost that has not been read yet (RFC 9112 §9.6).
+async fn leave_off(stream: &TcpStream) {
+    let mut space = [0; 4096];
+    let mut left = LINGER_BYTES;
+    while left > 0 && stream.readable().await.is_ok() {
+        match stream.try_read(&mut space) {
+            Ok(0) => return,
+            Ok(count) => left = left.saturating_sub(count),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
     }
 }
 

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Answers on sockets until it is dropped.
 #[derive(Debug)]
 pub struct DnsServer {
-    _tasks: JoinSet<()>,
+    tasks: JoinSet<()>,
 }
 
 impl DnsServer {
@@ -42,7 +42,12 @@ impl DnsServer {
         for listener in tcp {
             tasks.spawn(streams(Arc::clone(&answerer), listener, Arc::clone(&connections)));
         }
-        Self { _tasks: tasks }
+        Self { tasks }
+    }
+
+    /// Ends when its sockets are closed.
+    pub async fn end(mut self) {
+        self.tasks.shutdown().await;
     }
 }
 

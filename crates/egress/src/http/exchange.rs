@@ -171,7 +171,7 @@ fn incoming(answer: Response<Incoming>, websocket: bool) -> Response<Body> {
 
 impl Session<'_> {
     /// A refusal about the connection's host, or about nobody where none is known yet.
-    fn refuse(&self, code: Code, detail: &str) -> Refusal {
+    pub(super) fn refuse(&self, code: Code, detail: &str) -> Refusal {
         match &self.authority {
             Authority::Fixed(permit) => answer::about(permit, code, detail),
             Authority::Refused(refusal) => refusal.as_ref().clone(),

@@ -41,6 +41,7 @@ pub(crate) struct GateKeeper(Arc<Mutex<Kept>>);
 struct Kept {
     heads: VecDeque<Result<Head, HeadError>>,
     go_on: bool,
+    fault: Option<&'static str>,
     waker: Option<Waker>,
 }
 
@@ -57,6 +58,17 @@ impl GateKeeper {
         if let Some(waker) = kept.waker.take() {
             waker.wake();
         }
+    }
+
+    /// Why the connection was ended within a message, if it was.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        self.lock().fault
+    }
+
+    /// Ends the connection within a message.
+    fn fail(&self, fault: &'static str, kind: io::ErrorKind) -> io::Error {
+        self.lock().fault = Some(fault);
+        io::Error::new(kind, fault)
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -157,9 +169,9 @@ impl<S> Gate<S> {
                 Ok(here > 0 || ended)
             }
             State::Chunked { chunks } => {
-                let here = chunks
-                    .follow(&self.inbox)
-                    .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                let here = chunks.follow(&self.inbox).map_err(|_| {
+                    self.keeper.fail("the chunked body is malformed", io::ErrorKind::InvalidData)
+                })?;
                 let ended = *chunks == Chunks::Done;
                 self.pass(here, ended);
                 Ok(here > 0 || ended)
@@ -230,7 +242,7 @@ impl<S> Gate<S> {
         let clock = clock.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + time)));
         match clock.as_mut().poll(cx) {
             Poll::Ready(()) if !crate::guard::off("http-clock") => {
-                Err(io::Error::new(io::ErrorKind::TimedOut, "the request head took too long"))
+                Err(self.keeper.fail("the request head took too long", io::ErrorKind::TimedOut))
             }
             _ => Ok(()),
         }

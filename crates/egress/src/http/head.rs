@@ -253,7 +253,7 @@ impl Fields {
         }
         let colon = memchr::memchr(b':', line).ok_or(HeadError::HeaderLine)?;
         let (name, value) = line.split_at_checked(colon).ok_or(HeadError::HeaderLine)?;
-        let value = value.get(1..).unwrap_or_default().trim_ascii();
+        let value = trim(value.get(1..).unwrap_or_default());
         let visible = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
         if name.is_empty() || !name.iter().all(|byte| is_token(*byte)) || !value.iter().all(visible) {
             return Err(HeadError::HeaderLine);
@@ -299,7 +299,7 @@ impl Fields {
 
     fn take_connection(&mut self, value: &[u8]) -> Result<(), HeadError> {
         for token in value.split(|byte| *byte == b',') {
-            let token = token.trim_ascii().to_ascii_lowercase();
+            let token = trim(token).to_ascii_lowercase();
             if token == b"http2-settings" {
                 return Err(HeadError::H2c);
             }
@@ -338,6 +338,14 @@ impl Fields {
         let shape = method == "GET" && eleven && framing == Framing::None && self.connection_upgrade;
         if protocol == "websocket" && shape { Ok(true) } else { Err(HeadError::Upgrade) }
     }
+}
+
+/// Without the white space RFC 9110 §5.6.3 allows around a value, and no other.
+fn trim(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
 }
 
 /// `tchar` of RFC 9110 §5.6.2.

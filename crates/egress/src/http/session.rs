@@ -115,6 +115,11 @@ pub(crate) async fn run(
         .serve_connection(TokioIo::new(gate), service_fn(|request| session.answer(request)))
         .with_upgrades()
         .await;
+    if let Some(fault) = session.keeper.fault() {
+        let refusal = session.refuse(Code::NotHttp, fault);
+        core.log.record(Event::Refused(refusal));
+        return Err(io::Error::other(fault));
+    }
     let switch = session.switch.lock().unwrap_or_else(PoisonError::into_inner).take();
     match switch {
         Some(switch) => switched(switch).await,
@@ -145,30 +150,4 @@ async fn inner_half(upgrade: OnUpgrade) -> io::Result<Half> {
     };
     let (half, early) = io.into_inner().into_inner();
     Ok(half.with_early(&early).with_early(&read_buf))
-}
-
-/// Records why a connection that broke the rules within a message was ended.
-pub(crate) fn broken(core: &Core, permit: Option<&Permit>, error: &io::Error) {
-    let Some(permit) = permit else { return };
-    let detail = match chain_kind(error) {
-        Some(io::ErrorKind::TimedOut) => "the request head took too long",
-        Some(io::ErrorKind::InvalidData) => "the chunked body is malformed",
-        _ => return,
-    };
-    core.log.record(Event::Refused(answer::about(permit, Code::NotHttp, detail)));
-}
-
-/// The kind of the innermost I/O error.
-fn chain_kind(error: &io::Error) -> Option<io::ErrorKind> {
-    let mut found = None;
-    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = next {
-        if let Some(io) = error.downcast_ref::<io::Error>() {
-            found = Some(io.kind());
-            next = io.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
-        } else {
-            next = error.source();
-        }
-    }
-    found
 }

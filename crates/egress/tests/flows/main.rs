@@ -1,0 +1,16 @@
+//! Connections out of a cell, over real sockets: each test has a network namespace of its own in which the addresses of
+//! our making lead to an egress, and the hosts are small servers on its loopback.
+
+mod alone;
+mod client_hello;
+mod dns;
+mod fuzz;
+mod http;
+mod limits;
+mod live;
+mod origins;
+mod proxy;
+mod smuggling;
+mod tls;
+mod tunnel;
+mod world;

@@ -152,20 +152,31 @@ impl<N: Names> Answerer<N> {
         if is_reverse(name, kind) {
             return;
         }
-        let whole = self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let host = if whole { name.as_str() } else { psl::domain_str(name.as_str()).unwrap_or("many names") };
-        let subject = Subject { server: policy.server(), host, port: None, rule: None };
-        let detail = if whole { "" } else { "many names below it were asked for" };
-        self.names.log().record(Event::Refused(Refusal::new(Code::Host, subject, detail)));
+        let told = |host: &str, detail: &str| {
+            let subject = Subject { server: policy.server(), host, port: None, rule: None };
+            Event::Refused(Refusal::new(Code::Host, subject, detail))
+        };
+        self.tell(told(name.as_str(), ""), || {
+            let registered = psl::domain_str(name.as_str()).unwrap_or("many names");
+            told(registered, "many names below it were asked for")
+        });
     }
 
     fn refuse_text(&self, text: &str, kind: RecordType) {
         let policy = self.names.policy();
-        let whole = self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let host = if whole { text } else { "many names" };
-        let subject = Subject { server: policy.server(), host, port: None, rule: None };
-        let detail = format!("in a DNS question of type {kind}");
-        self.names.log().record(Event::Refused(Refusal::new(Code::Name, subject, &detail)));
+        let told = |host: &str| {
+            let subject = Subject { server: policy.server(), host, port: None, rule: None };
+            let detail = format!("in a DNS question of type {kind}");
+            Event::Refused(Refusal::new(Code::Name, subject, &detail))
+        };
+        self.tell(told(text), || told("many names"));
+    }
+
+    /// Puts down `whole` if it is a repeat, or one of few; else what is short.
+    fn tell(&self, whole: Event, short: impl FnOnce() -> Event) {
+        let log = self.names.log();
+        let fits = log.repeats(&whole) || self.told.lock().unwrap_or_else(PoisonError::into_inner).take();
+        log.record(if fits { whole } else { short() });
     }
 }
 

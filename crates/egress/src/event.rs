@@ -165,48 +165,38 @@ impl Log {
     /// Puts down an event, or counts its repeat. Followers hear of a repeat when its count has doubled, so that a tool
     /// that tries a thousand times a second cannot flood them.
     pub fn record(&self, event: Event) {
-        let mut kept = self.lock();
-        let (now, now_ms) = (Instant::now(), now_ms());
+        let mut guard = self.lock();
+        let kept = &mut *guard;
         if let Event::Refused(refusal) = &event {
-            let rule = refusal.rule.clone();
-            self.usage_of(&mut kept, rule.as_deref().unwrap_or(OTHER)).refused += 1;
+            self.usage_of(kept, refusal.rule.as_deref().unwrap_or(OTHER)).refused += 1;
         }
-        let kept = &mut *kept;
-        let oldest = kept.entries.front().map_or(kept.next_number, |(entry, _)| entry.number);
-        let known =
-            kept.counting.get(&event).and_then(|number| usize::try_from(number.checked_sub(oldest)?).ok());
-        if let Some((entry, begun)) = known.and_then(|index| kept.entries.get_mut(index))
-            && now.duration_since(*begun) < self.settings.window
-        {
+        let now_ms = now_ms();
+        let revision = kept.revision + 1;
+        if let Some(entry) = kept.counting(&event, self.settings.window) {
             entry.count = entry.count.saturating_add(1);
             entry.last_ms = now_ms;
-            if entry.count.is_power_of_two() {
-                kept.revision += 1;
-                entry.revision = kept.revision;
-                self.revision.send_replace(kept.revision);
+            if !entry.count.is_power_of_two() {
+                return;
             }
-            return;
-        }
-        kept.revision += 1;
-        let entry = Entry {
-            number: kept.next_number,
-            revision: kept.revision,
-            count: 1,
-            first_ms: now_ms,
-            last_ms: now_ms,
-            event: event.clone(),
-        };
-        kept.next_number += 1;
-        kept.counting.insert(event, entry.number);
-        kept.entries.push_back((entry, now));
-        while kept.entries.len() > self.settings.entries.max(1) {
-            if let Some((gone, _)) = kept.entries.pop_front()
-                && kept.counting.get(&gone.event) == Some(&gone.number)
-            {
-                kept.counting.remove(&gone.event);
+            entry.revision = revision;
+        } else {
+            let number = kept.next_number;
+            let entry =
+                Entry { number, revision, count: 1, first_ms: now_ms, last_ms: now_ms, event: event.clone() };
+            kept.next_number += 1;
+            kept.counting.insert(event, number);
+            kept.entries.push_back((entry, Instant::now()));
+            while kept.entries.len() > self.settings.entries.max(1) {
+                kept.forget_oldest();
             }
         }
-        self.revision.send_replace(kept.revision);
+        kept.revision = revision;
+        self.revision.send_replace(revision);
+    }
+
+    /// Whether `event` would be counted as a repeat now.
+    pub fn repeats(&self, event: &Event) -> bool {
+        self.lock().counting(event, self.settings.window).is_some()
     }
 
     /// Entries that are new or were counted up after `revision`, in the order of their change; 0 for all that are kept.
@@ -278,6 +268,24 @@ impl Log {
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    /// The entry that counts repeats of `event`, if its window is still open.
+    fn counting(&mut self, event: &Event, window: Duration) -> Option<&mut Entry> {
+        let oldest = self.entries.front().map(|(entry, _)| entry.number)?;
+        let index = usize::try_from(self.counting.get(event)?.checked_sub(oldest)?).ok()?;
+        let (entry, begun) = self.entries.get_mut(index)?;
+        (begun.elapsed() < window).then_some(entry)
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some((gone, _)) = self.entries.pop_front()
+            && self.counting.get(&gone.event) == Some(&gone.number)
+        {
+            self.counting.remove(&gone.event);
+        }
     }
 }
 

@@ -184,4 +184,4 @@ impl Permit {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

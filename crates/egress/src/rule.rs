@@ -226,4 +226,4 @@ fn reach(scheme: Option<Scheme>, port: Option<NonZeroU16>, text: &str) -> Result
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -14,7 +14,8 @@ use crate::name::{HostName, shown};
 /// The operator's settings of the way out. Nothing of it comes from a server or a project.
 #[derive(Debug, Clone, Default)]
 pub struct Upstreams {
-    pinned: HashMap<HostName, Pinned>,
+    /// Names bound to addresses.
+    pub pinned: HashMap<HostName, Pinned>,
     /// The proxy that connections to all other names take.
     pub proxy: Option<UpstreamProxy>,
     /// Files with certificates (PEM) that count as roots beside those of the system, for connections that are looked

@@ -50,6 +50,8 @@ async fn probe() -> io::Result<Value> {
         mounts: &[],
         data: None,
         limits: &limits,
+        routes: &[],
+        name_servers: &[],
         cwd: None,
     };
     let began = Instant::now();

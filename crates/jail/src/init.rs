@@ -16,8 +16,9 @@ use rustix::{
 use crate::{
     control::{Control, Incoming},
     failure::Step,
-    guard, landlock as domain,
-    launcher::{INSIDE, Inheritance, await_maps},
+    guard,
+    inheritance::{INSIDE, Inheritance, await_maps},
+    landlock as domain,
     message::{Failure, MAX_SOCKETS, Order, Report, Stage},
     network, root, signals,
     spec::{Identity, Spec},

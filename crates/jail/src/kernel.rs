@@ -14,7 +14,7 @@ use crate::{
     failure::Step,
     guard,
     message::{Failure, Stage},
-    root::{attach_at, exists, file, filesystem, folder, mask, open, put, tmpfs},
+    place::{attach_at, exists, file, filesystem, folder, mask, open, put, tmpfs},
     spec::{CgroupView, Spec},
     sys,
     tree::Tree,

@@ -13,6 +13,7 @@ mod hierarchies;
 mod legacy;
 mod mountinfo;
 mod obstacle;
+mod place;
 mod removal;
 mod runtime;
 mod unified;

@@ -2,10 +2,11 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::mountinfo::{Mount, cgroup_mounts};
 use super::obstacle::Obstacle;
+use super::place::Place;
 use super::unified::UnifiedGroup;
 use super::{Controller, controls};
 
@@ -17,15 +18,6 @@ mod tests;
 pub struct Hierarchies {
     unified: Result<Place, Obstacle>,
     legacy: Vec<LegacyHierarchy>,
-}
-
-/// Where a hierarchy is reachable.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
-    /// The folder of our own group.
-    pub(super) own: PathBuf,
-    /// The mount point; `own` is this or below.
-    pub(super) top: PathBuf,
 }
 
 /// A v1 hierarchy that has controllers.
@@ -108,21 +100,6 @@ impl Hierarchies {
     /// Why no group in the unified hierarchy can have this controller, if that is so and we can look.
     pub(super) fn lacks(&self, controller: Controller) -> Option<Obstacle> {
         self.unified.as_ref().ok()?.lacks(controller)
-    }
-}
-
-impl Place {
-    /// Why no group of this hierarchy can have `controller`, if that is so. Only the real root group has no type,
-    /// and only there does a missing controller mean that the kernel has none.
-    pub(super) fn lacks(&self, controller: Controller) -> Option<Obstacle> {
-        let there = controls::words(&self.top.join("cgroup.controllers"));
-        if there.iter().any(|name| name == controller.name()) {
-            None
-        } else if self.top.join("cgroup.type").exists() {
-            Some(Obstacle::NotDelegated { controller, folder: self.top.clone() })
-        } else {
-            Some(Obstacle::NoController { controller })
-        }
     }
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use model::limits::Limits;
 use rustix::io::Errno;
 
-use super::hierarchies::Place;
 use super::obstacle::Obstacle;
+use super::place::Place;
 use super::{Controller, controls, cpu_quota, removal};
 
 /// Where the processes of a group that was delegated to us go, so that it can hand down controllers. Not

@@ -179,6 +179,10 @@ pub(crate) async fn begin(
     if !problems.is_empty() {
         return Err(ErrorBody::new(ErrorCode::Spec, problems.join("; ")));
     }
+    if sandbox::guard::off("network-namespace") {
+        // Only in the control of an attack test: on the host's own network nothing can be captured.
+        return Ok(());
+    }
     let settings = Settings { upstreams, proxy: spec.proxy_env, ..Settings::default() };
     let intake = FromJail { control, range: inside.range };
     let egress = Egress::start(intake, settings, Policy::new(name.clone(), 0, rules)).await;

@@ -86,7 +86,8 @@ pub enum Entry {
     },
     /// A host file or folder with everything mounted below it; nosuid and nodev always.
     Bind {
-        /// Host path; symbolic links in it are followed by the host's rules before anything is confined.
+        /// Host path. Symbolic links in it are followed by the host's rules before anything is confined, but refused
+        /// with `map_owner`.
         source: PathBuf,
         /// Path inside; parents and the mount point are made, never through a symbolic link.
         path: PathBuf,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use rustix::{
-    fs::CWD,
+    fs::{CWD, Mode, OFlags, ResolveFlags, openat2},
     mount::{OpenTreeFlags, open_tree},
 };
 
@@ -52,11 +52,11 @@ pub(crate) fn take(spec: &Spec, tool: Option<u32>) -> Result<Trees, Failure> {
     for entry in &spec.root {
         let Entry::Bind { source, path, write, map_owner, guarded, masked: _ } = entry else { continue };
         let owner = if *map_owner { tool } else { None };
-        let mut taken = vec![bind(source, path, *write, owner, &mut maps, &mut trees.unmapped)?];
+        let mut taken = vec![bind(source, path, !*map_owner, *write, owner, &mut maps, &mut trees.unmapped)?];
         if *write && !guard::off("guarded-names") {
             for inner in guarded {
                 let (source, path) = (source.join(inner), path.join(inner));
-                taken.push(bind(&source, &path, false, owner, &mut maps, &mut trees.unmapped)?);
+                taken.push(bind(&source, &path, false, false, owner, &mut maps, &mut trees.unmapped)?);
             }
         }
         trees.binds.push(taken);
@@ -75,12 +75,13 @@ pub(crate) fn take(spec: &Spec, tool: Option<u32>) -> Result<Trees, Failure> {
 fn bind(
     source: &Path,
     path: &Path,
+    links: bool,
     write: bool,
     owner: Option<u32>,
     maps: &mut OwnerMaps,
     unmapped: &mut Vec<String>,
 ) -> Result<Tree, Failure> {
-    let mount = open(source)?;
+    let mount = if links { open(source)? } else { open_without_links(source)? };
     let facts =
         rustix::fs::fstat(&mount).step(Stage::Mounts, || format!("looking at {}", source.display()))?;
     let folder = rustix::fs::FileType::from_raw_mode(facts.st_mode) == rustix::fs::FileType::Directory;
@@ -101,6 +102,22 @@ fn bind(
         unmapped.push(format!("{} ({error})", source.display()));
     }
     Ok(Tree { path: path.to_owned(), folder, mount })
+}
+
+/// What was declared lies where others may write too: a link that has appeared since it was looked at would lead to what
+/// was never looked at.
+fn open_without_links(source: &Path) -> Result<OwnedFd, Failure> {
+    if guard::off("source-links") {
+        return open(source);
+    }
+    let step = || format!("taking hold of {} without following links", source.display());
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let place = openat2(CWD, source, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    open_tree(place.step(Stage::Mounts, step)?, "", flags).step(Stage::Mounts, step)
 }
 
 fn open(source: &Path) -> Result<OwnedFd, Failure> {

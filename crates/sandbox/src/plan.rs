@@ -185,7 +185,8 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
     root.extend(shown);
     if let Some(data) = request.data {
         root.push(Entry::Bind {
-            source: data.to_owned(),
+            // The jail follows no link to it; where it cannot be looked at, the jail says so.
+            source: data.canonicalize().unwrap_or_else(|_| data.to_owned()),
             path: Data::INSIDE.into(),
             write: true,
             map_owner: true,

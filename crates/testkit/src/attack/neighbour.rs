@@ -52,6 +52,8 @@ fn leave(arguments: &[&str]) -> Result<(), Held> {
     let file = format!("/tmp/{name}");
     fs::write(&file, SECRET)?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644))?;
+    // Not every victim has data, or may write there once a control took its identity away.
+    fs::write(format!("/data/{name}"), SECRET).ok();
     let port = u16::try_from(number(arguments, 1)).unwrap_or_default();
     let tcp = TcpListener::bind(("127.0.0.1", port))?;
     let local = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;

@@ -8,6 +8,7 @@ pub(super) const ATTACKS: Attacks = &[
     ("see", see),
     ("signal", signal),
     ("file", file),
+    ("data", data),
     ("tcp", tcp),
     ("abstract", by_name),
     ("segment", segment),
@@ -29,6 +30,10 @@ fn signal(arguments: &[&str]) -> Attempt {
 
 fn file(arguments: &[&str]) -> Attempt {
     super::files::look(format!("/tmp/{}", argument(arguments, 0)).as_ref(), SECRET)
+}
+
+fn data(arguments: &[&str]) -> Attempt {
+    super::files::look(format!("/data/{}", argument(arguments, 0)).as_ref(), SECRET)
 }
 
 fn tcp(arguments: &[&str]) -> Attempt {

@@ -6,6 +6,9 @@ use crate::scene::{SECRET, Scene, text};
 use crate::table::Control::{None, Off};
 use crate::table::{Case, case, each, findings, prove};
 
+const NO_LINK: &str = "the kernel makes none between two mounts";
+const INSIDE_ONLY: &str = "`/data` is a place inside only, so that without a root of its own it is not there; the mounts \
+                           beside it have a control";
 const READ_ONLY: &[i32] = &[libc::EROFS, libc::EACCES];
 const GUARDED: &[i32] = &[libc::EROFS];
 const BUSY: &[i32] = &[libc::EBUSY];
@@ -19,17 +22,25 @@ pub(crate) const CASES: &[Case] = &[
         Off("root,landlock,identity"),
         Off("root,landlock"),
     ),
+    case(
+        "a link out of its data",
+        "through-link,/data/made,{outside},{secret}",
+        &[libc::ENOENT],
+        None(INSIDE_ONLY),
+    ),
+    case("a second name in its data", "link,{ro}/file,/data/second", &[libc::EXDEV], None(NO_LINK)),
+    case(
+        "moving its data away",
+        "rename,/data,/moved",
+        &[libc::EBUSY, libc::EROFS, libc::EXDEV, libc::EACCES],
+        None(INSIDE_ONLY),
+    ),
     case("the folder above", "read,{rw}/../outside,{secret}", &[libc::ENOENT], Off("root,landlock")),
     case("names above", "list,{rw}/..,outside", &[], Off("root,landlock")),
     case("writing where read-only", "write,{ro}/file", READ_ONLY, Off("read-only,landlock")),
     case("making where read-only", "create,{ro}/made", READ_ONLY, Off("read-only,landlock")),
     case("removing where read-only", "remove,{ro}/spare", READ_ONLY, Off("read-only,landlock")),
-    case(
-        "a second name across mounts",
-        "link,{ro}/file,{rw}/second",
-        &[libc::EXDEV],
-        None("the kernel makes none between two mounts"),
-    ),
+    case("a second name across mounts", "link,{ro}/file,{rw}/second", &[libc::EXDEV], None(NO_LINK)),
     case("writing in the root", "create,/planted", READ_ONLY, Off("read-only,landlock")),
     case("writing in /etc", "write,/etc/passwd", READ_ONLY, Off("read-only,landlock")),
     case("a hook in .git", "create,{rw}/.git/hooks/post-checkout", GUARDED, Off("guarded-names")),
@@ -57,7 +68,7 @@ pub(crate) const DEVICES: &[Case] =
     &[case("a device", "read,{rw}/device", &[libc::EACCES], Off("mount-flags"))];
 
 /// Those of the tests below.
-pub(crate) const GUARDS: &[&str] = &["mount-rules,socket-scan,landlock", "guarded-names"];
+pub(crate) const GUARDS: &[&str] = &["mount-rules,socket-scan,landlock", "guarded-names", "source-links"];
 
 fn stage(caller: Caller, _: Option<&str>) -> Scene {
     let scene = Scene::new(caller);
@@ -86,7 +97,7 @@ fn stage(caller: Caller, _: Option<&str>) -> Scene {
         .place("rw", "rw")
         .place("ro", "ro")
         .place("outside", "outside")
-        .flags(["--mount", "{rw}:rw", "--mount", "{ro}"])
+        .flags(["--mount", "{rw}:rw", "--mount", "{ro}", "--data", "theirs"])
 }
 
 #[test]
@@ -200,4 +211,62 @@ fn refused(scene: &Scene, attack: &str, guards: &str) {
     let ran = scene.try_words(Some(guards), &words);
     let got_in = findings(&ran).get("x").is_some_and(|finding| finding.got_in);
     assert!(got_in, "{words:?}, without {guards}: {ran:?}");
+}
+
+/// How often a start is tried while the mount changes under it: a hit is likely in one of five.
+const STARTS: usize = 60;
+
+#[test]
+fn a_mount_that_becomes_a_link_after_it_was_looked_at_leads_nowhere() {
+    for caller in Caller::all() {
+        let hits = |off: Option<&str>| {
+            let scene = Scene::new(caller).place("sub", "project/sub").place("home", "home");
+            scene.world.make_folder("project/sub").unwrap();
+            scene.world.make_file("home/canary", SECRET, 0o644).unwrap();
+            let scene = scene.flags(["--mount", "{sub}"]);
+            let words = ["mounts".to_owned(), scene.filled("x=read,{sub}/canary,{secret}")];
+            let swapping = Swapping::begin(&scene.world.path("project"), &scene.world.path("home"));
+            let hit = (0..STARTS).find(|_| {
+                let ran = scene.try_words(off, &words);
+                findings(&ran).get("x").is_some_and(|finding| finding.got_in)
+            });
+            drop(swapping);
+            hit
+        };
+        assert_eq!(hits(Option::None), Option::None, "{caller:?}");
+        assert!(hits(Some("source-links")).is_some(), "{caller:?}: not hit once in {STARTS} starts");
+    }
+}
+
+/// Makes `sub` of a folder by turns a folder and a link to a place that no mount may show, as another cell that may
+/// write in the folder could.
+struct Swapping {
+    on: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Swapping {
+    fn begin(folder: &std::path::Path, target: &std::path::Path) -> Self {
+        let on = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+        let (goes_on, folder, target) = (on.clone(), folder.to_owned(), target.to_owned());
+        std::os::unix::fs::symlink(target, folder.join("link")).unwrap();
+        let thread = std::thread::spawn(move || {
+            let (sub, link) = (folder.join("sub"), folder.join("link"));
+            while goes_on.load(std::sync::atomic::Ordering::Relaxed) {
+                let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                rustix::fs::renameat_with(rustix::fs::CWD, &sub, rustix::fs::CWD, &link, exchange).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+        });
+        Self { on, thread: Some(thread) }
+    }
+}
+
+impl Drop for Swapping {
+    fn drop(&mut self) {
+        self.on.store(false, std::sync::atomic::Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
 }

@@ -11,6 +11,8 @@ use crate::table::{Case, case, each, findings, prove};
 
 const OWN_SCRATCH: &str = "each cell's scratch folders are made for it, which no guard decides; \
                            `neighbours_without_a_wall_are_reached` shows that the attack works";
+const OWN_DATA: &str = "which folder is mounted is the name that was declared, which no guard decides; \
+                        `neighbours_without_a_wall_are_reached` shows that the attack works";
 const NO_GROUP: &str = "whether an ordinary user's cell has a cgroup of its own depends on the host";
 
 pub(crate) const CASES: &[Case] = &[
@@ -22,6 +24,7 @@ pub(crate) const CASES: &[Case] = &[
         Off("pid-namespace,user-namespace,landlock"),
         Off("pid-namespace,landlock"),
     ),
+    case("a file in its data", "data,{other}", &[libc::ENOENT], None(OWN_DATA)),
     case("a file in /tmp", "file,{other}", &[libc::ENOENT], None(OWN_SCRATCH)),
     case("a TCP port", "tcp,{other},{port}", &[libc::ECONNREFUSED], Off("network-namespace")),
     case(
@@ -42,7 +45,7 @@ pub(crate) const GUARDS: &[&str] = &["identity"];
 fn stage(caller: Caller, off: Option<&str>) -> Scene {
     let mut scene = alone(caller);
     let words = ["--victim", "{other}", "{port}", "{key}"].map(|word| scene.filled(word));
-    let mut other = scene.world.attack(off, &[], &words);
+    let mut other = scene.world.attack(off, &["--data".to_owned(), "theirs".to_owned()], &words);
     scene.accompany(&mut other);
     scene
 }
@@ -54,7 +57,12 @@ fn alone(caller: Caller) -> Scene {
     let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
     let host = rustix::system::uname().nodename().to_str().unwrap().to_owned();
     let key = (u32::from(free) << 12) | (std::process::id() & 0xfff);
-    scene.word("other", name).word("port", free.to_string()).word("host", host).word("key", key.to_string())
+    scene
+        .word("other", name)
+        .word("port", free.to_string())
+        .word("host", host)
+        .word("key", key.to_string())
+        .flags(["--data", "ours"])
 }
 
 #[test]

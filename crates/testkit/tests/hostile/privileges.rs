@@ -34,6 +34,7 @@ pub(crate) const CASES: &[Case] = &[
     case("chmod u+s", "chmod,{folder}/a,4755", REFUSED, Off("seccomp-suid")),
     case("chmod g+s", "chmod,{folder}/b,2755", REFUSED, Off("seccomp-suid")),
     case("chmod u+s in /tmp", "chmod,/tmp/a,4755", REFUSED, Off("seccomp-suid")),
+    case("chmod u+s in its data", "chmod,/data/a,4755", REFUSED, Off("seccomp-suid")),
     case("open with u+s", "open-mode,{folder}/c,4755", REFUSED, Off("seccomp-suid")),
     case("open with g+s", "open-mode,{folder}/d,2755", REFUSED, Off("seccomp-suid")),
     case("mkdir with g+s", "mkdir-mode,{folder}/e,2755", REFUSED, Off("seccomp-suid")),
@@ -69,7 +70,7 @@ fn stage(caller: Caller, _: Option<&str>) -> Scene {
         .place("for-group", "programs/for-group")
         .place("folder", "folder")
         .place("programs", "programs")
-        .flags(["--mount", "{folder}:rw", "--mount", "{programs}"])
+        .flags(["--mount", "{folder}:rw", "--mount", "{programs}", "--data", "theirs"])
         .wrapped(in_group)
 }
 

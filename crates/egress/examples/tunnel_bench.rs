@@ -1,10 +1,9 @@
 //! Measures the untouched tunnel against a direct connection, and the time of a cut: host, egress and client are three
 //! processes, as in real life, in a network namespace of their own. Run with `--release`; everything is a ratio of one run.
-#![allow(
+#![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::print_stdout,
+    clippy::cast_precision_loss,
     reason = "a measurement, not shipped"
 )]
 
@@ -156,8 +155,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        drop(self.0.kill());
+        drop(self.0.wait());
     }
 }
 

@@ -35,8 +35,8 @@ impl Default for Limits {
             headers: 128,
             head_time: Duration::from_secs(15),
             hello_time: Duration::from_secs(15),
-            idle: Duration::from_secs(30 * 60),
-            farewell: Duration::from_secs(60),
+            idle: Duration::from_mins(30),
+            farewell: Duration::from_mins(1),
             wildcard_names: 256,
         }
     }

@@ -70,7 +70,7 @@ impl Meter {
             if still >= limit {
                 return;
             }
-            tokio::time::sleep(limit - still).await;
+            tokio::time::sleep(limit.saturating_sub(still)).await;
         }
     }
 }

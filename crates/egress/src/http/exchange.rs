@@ -113,8 +113,7 @@ async fn pass_on(
     let inner = websocket.then(|| hyper::upgrade::on(&mut request));
     let outgoing = outgoing(permit, head, request)?;
     let kept = session.take_upstream();
-    let (upstream, mut answer) =
-        Upstream::send(&session.core, &session.entry, permit, kept, outgoing).await?;
+    let (upstream, mut answer) = Upstream::send(session.core, session.entry, permit, kept, outgoing).await?;
     if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
         session.keep_upstream(upstream);
         if websocket {

@@ -277,6 +277,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
                 State::Head { .. } | State::Length { .. } | State::Chunked { .. } => {}
             }
             this.poll_clock(cx)?;
+            if this.inbox.is_empty() {
+                // Between messages nothing is held: most connections are idle most of the time.
+                this.inbox = Vec::new();
+                this.passed = Vec::new();
+            }
             if ready!(this.poll_fill(cx))? == 0 {
                 return Poll::Ready(Ok(()));
             }

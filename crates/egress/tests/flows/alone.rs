@@ -17,7 +17,7 @@ const SET_UP: &str = "ip link set lo up && ip route add local 198.18.0.0/15 dev 
 const LONGEST: Duration = Duration::from_secs(100);
 
 /// Runs `body` on a runtime of one thread, inside; `name` is the test's whole name.
-pub fn run(name: &str, body: impl Future<Output = ()>) {
+pub(crate) fn run(name: &str, body: impl Future<Output = ()>) {
     if std::env::var_os(VARIABLE).is_none() {
         return outside(name);
     }

@@ -1,12 +1,12 @@
 //! ClientHellos that no library would make.
 
 /// A ClientHello in one record: `sni` and further extensions.
-pub fn hello(sni: Option<&str>, more: &[(u16, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn hello(sni: Option<&str>, more: &[(u16, Vec<u8>)]) -> Vec<u8> {
     record(&message(sni, more))
 }
 
 /// The same without the record around it.
-pub fn message(sni: Option<&str>, more: &[(u16, Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn message(sni: Option<&str>, more: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let mut body = vec![3, 3];
     body.extend([7; 32]);
     body.push(0);
@@ -25,7 +25,7 @@ pub fn message(sni: Option<&str>, more: &[(u16, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// Bytes as a handshake record.
-pub fn record(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn record(bytes: &[u8]) -> Vec<u8> {
     [&[22, 3, 1][..], &length(bytes), bytes].concat()
 }
 

@@ -117,3 +117,17 @@ alone! {
         }
     }
 }
+
+alone! {
+    async fn other_udp_is_refused_at_once() {
+        let world = Plan::new(&["api.example.com"]).start().await;
+        let address = world.address("api.example.com", 443).await;
+        let socket = tokio::net::UdpSocket::bind("0.0.0.0:0").await.unwrap();
+        socket.connect(address).await.unwrap();
+        let begun = std::time::Instant::now();
+        socket.send(&[0xc3; 1200]).await.unwrap();
+        let error = within(socket.recv(&mut [0; 16])).await.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
+        assert!(begun.elapsed() < std::time::Duration::from_millis(200), "{:?}", begun.elapsed());
+    }
+}

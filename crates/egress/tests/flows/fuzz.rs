@@ -114,13 +114,11 @@ fn chunked_body() {
         let mut taken = 0;
         let mut failed = false;
         for byte in bytes {
-            match bit.follow(&[*byte]) {
-                Ok(count) => taken += count,
-                Err(_) => {
-                    failed = true;
-                    break;
-                }
-            }
+            let Ok(count) = bit.follow(&[*byte]) else {
+                failed = true;
+                break;
+            };
+            taken += count;
         }
         // However it is cut, a body has one end.
         match at_once {

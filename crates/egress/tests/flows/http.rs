@@ -39,8 +39,8 @@ alone! {
 alone! {
     async fn a_host_that_closes_after_each_answer_is_connected_again() {
         let origin = Origin::new(|mut tap| async move {
-            let _ = tap.head().await;
-            let _ = tap.stream.write_all(OK.as_bytes()).await;
+            drop(tap.head().await);
+            drop(tap.stream.write_all(OK.as_bytes()).await);
         })
         .await;
         let world = world_of(&origin).await;
@@ -110,7 +110,7 @@ alone! {
         let origin = Origin::new(move |mut tap| {
             let wait = wait.clone();
             async move {
-                let _ = tap.head().await;
+                drop(tap.head().await);
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
                 tap.stream.write_all(head.as_bytes()).await.unwrap();
                 while wait.lock().await.recv().await.is_some() {
@@ -166,7 +166,7 @@ alone! {
 }
 
 /// Says yes to every WebSocket and sends back what it is sent.
-pub async fn websocket() -> Origin {
+pub(crate) async fn websocket() -> Origin {
     Origin::new(|mut tap| async move {
         let Some(head) = tap.head().await else { return };
         assert!(head.contains("upgrade: websocket\r\n") && head.contains("connection: upgrade\r\n"), "{head}");
@@ -215,8 +215,8 @@ alone! {
     async fn a_host_that_answers_with_nonsense_or_not_at_all_is_told_as_such() {
         for nonsense in ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", ""] {
             let origin = Origin::new(move |mut tap| async move {
-                let _ = tap.head().await;
-                let _ = tap.stream.write_all(nonsense.as_bytes()).await;
+                drop(tap.head().await);
+                drop(tap.stream.write_all(nonsense.as_bytes()).await);
             })
             .await;
             let world = world_of(&origin).await;

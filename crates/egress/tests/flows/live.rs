@@ -35,9 +35,9 @@ fn raw(names: &[&str]) -> Vec<String> {
 async fn plan() -> (Plan, Vec<Origin>) {
     let idle = Origin::http("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await;
     let sse = Origin::new(|mut tap| async move {
-        let _ = tap.head().await;
+        drop(tap.head().await);
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-        let _ = tap.stream.write_all(head.as_bytes()).await;
+        drop(tap.stream.write_all(head.as_bytes()).await);
         while tap.stream.write_all(b"9\r\ndata: x\n\n\r\n").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(500)).await;
         }
@@ -45,9 +45,9 @@ async fn plan() -> (Plan, Vec<Origin>) {
     .await;
     let ws = websocket().await;
     let load = Origin::new(|mut tap| async move {
-        let _ = tap.head().await;
+        drop(tap.head().await);
         let head = "HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n";
-        let _ = tap.stream.write_all(head.as_bytes()).await;
+        drop(tap.stream.write_all(head.as_bytes()).await);
         while tap.stream.write_all(&[b'd'; 16 * 1024]).await.is_ok() {}
     })
     .await;
@@ -125,11 +125,10 @@ fn staying_rules() -> Vec<String> {
 
 /// Whether a connection is over for its owner at this very moment, without waiting.
 fn is_over(stream: &TcpStream) -> bool {
-    let mut bytes = [0; 64 * 1024];
-    let std = stream;
+    let mut bytes = vec![0; 64 * 1024];
     loop {
         // What had arrived before may still be there, unless the reset took it.
-        match rustix::net::recv(std, &mut bytes[..], rustix::net::RecvFlags::DONTWAIT) {
+        match rustix::net::recv(stream, &mut bytes[..], rustix::net::RecvFlags::DONTWAIT) {
             Ok((0, _)) | Err(rustix::io::Errno::CONNRESET | rustix::io::Errno::PIPE) => return true,
             Ok(_) => {}
             Err(_) => return false,
@@ -179,9 +178,9 @@ alone! {
             let told = told.clone();
             async move {
                 let mut byte = [0; 16];
-                let _ = tap.stream.read(&mut byte).await;
-                let _ = tap.stream.write_all(b"x").await;
-                let _ = told.send(tap.stream.read(&mut byte).await.map_err(|error| error.kind()));
+                drop(tap.stream.read(&mut byte).await);
+                drop(tap.stream.write_all(b"x").await);
+                told.send(tap.stream.read(&mut byte).await.map_err(|error| error.kind())).unwrap();
             }
         })
         .await;
@@ -357,8 +356,8 @@ alone! {
                 tasks.spawn(async move {
                     let Ok(mut stream) = TcpStream::connect(address).await else { return };
                     let get = format!("GET / HTTP/1.1\r\nHost: {host}.example.com\r\n\r\n");
-                    let _ = stream.write_all(get.as_bytes()).await;
-                    let _ = stream.read(&mut [0; 256]).await;
+                    drop(stream.write_all(get.as_bytes()).await);
+                    drop(stream.read(&mut [0; 256]).await);
                 });
             }
             if round % 2 == 0 {

@@ -1,6 +1,15 @@
 //! Connections out of a cell, over real sockets: each test has a network namespace of its own in which the addresses of
 //! our making lead to an egress, and the hosts are small servers on its loopback.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test stops where its world breaks"
+)]
+
 mod alone;
 mod client_hello;
 mod dns;

@@ -15,14 +15,14 @@ use crate::world::{Shared, within};
 
 /// A server and everything it was sent, one entry a connection.
 #[derive(Clone)]
-pub struct Origin {
-    pub address: SocketAddr,
+pub(crate) struct Origin {
+    pub(crate) address: SocketAddr,
     received: Shared<Arc<Mutex<Vec<u8>>>>,
 }
 
 impl Origin {
     /// A server that does `serve` on each connection; what it reads through [`Tap`] is kept.
-    pub async fn new<F, R>(serve: F) -> Self
+    pub(crate) async fn new<F, R>(serve: F) -> Self
     where
         F: Fn(Tap) -> R + Send + 'static,
         R: Future<Output = ()> + Send + 'static,
@@ -41,7 +41,7 @@ impl Origin {
     }
 
     /// Sends everything back.
-    pub async fn echo() -> Self {
+    pub(crate) async fn echo() -> Self {
         Self::new(|mut tap| async move {
             let mut bytes = vec![0; 64 * 1024];
             while let Some(count) = tap.read(&mut bytes).await {
@@ -49,13 +49,13 @@ impl Origin {
                     return;
                 }
             }
-            let _ = tap.stream.shutdown().await;
+            drop(tap.stream.shutdown().await);
         })
         .await
     }
 
     /// Answers every request head, and each time with `answer`; bodies are taken for nothing.
-    pub async fn http(answer: &'static str) -> Self {
+    pub(crate) async fn http(answer: &'static str) -> Self {
         Self::new(move |mut tap| async move {
             while tap.head().await.is_some() {
                 if tap.stream.write_all(answer.as_bytes()).await.is_err() {
@@ -67,38 +67,38 @@ impl Origin {
     }
 
     /// What each connection sent so far, as text.
-    pub fn received(&self) -> Vec<String> {
+    pub(crate) fn received(&self) -> Vec<String> {
         let received = self.received.lock().unwrap();
         received.iter().map(|seen| String::from_utf8_lossy(&seen.lock().unwrap()).into_owned()).collect()
     }
 
     /// All it was sent, in one.
-    pub fn all(&self) -> String {
+    pub(crate) fn all(&self) -> String {
         self.received().concat()
     }
 
     /// Connections made to it.
-    pub fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.received.lock().unwrap().len()
     }
 }
 
 /// A server's end of a connection.
-pub struct Tap {
-    pub stream: TcpStream,
+pub(crate) struct Tap {
+    pub(crate) stream: TcpStream,
     seen: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Tap {
     /// Reads some bytes; none at the end or after an error.
-    pub async fn read(&mut self, bytes: &mut [u8]) -> Option<usize> {
+    pub(crate) async fn read(&mut self, bytes: &mut [u8]) -> Option<usize> {
         let count = self.stream.read(bytes).await.ok().filter(|count| *count > 0)?;
         self.seen.lock().unwrap().extend_from_slice(&bytes[..count]);
         Some(count)
     }
 
     /// Reads up to the end of a request's head.
-    pub async fn head(&mut self) -> Option<String> {
+    pub(crate) async fn head(&mut self) -> Option<String> {
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {
@@ -110,13 +110,13 @@ impl Tap {
 }
 
 /// An HTTPS server for one name: it answers every request head with its name.
-pub struct Tls {
-    pub origin: Origin,
+pub(crate) struct Tls {
+    pub(crate) origin: Origin,
     roots: RootCertStore,
 }
 
 impl Tls {
-    pub async fn new(name: &'static str) -> Self {
+    pub(crate) async fn new(name: &'static str) -> Self {
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec![name.to_owned()]).unwrap();
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from(cert.der().to_vec())).unwrap();
@@ -145,7 +145,11 @@ impl Tls {
     }
 
     /// A handshake over `stream` in which the client asks for `sni`.
-    pub async fn handshake(&self, stream: TcpStream, sni: &str) -> std::io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn handshake(
+        &self,
+        stream: TcpStream,
+        sni: &str,
+    ) -> std::io::Result<TlsStream<TcpStream>> {
         let mut config =
             ClientConfig::builder().with_root_certificates(self.roots.clone()).with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -155,13 +159,13 @@ impl Tls {
 }
 
 /// A request over an open connection, and the whole answer's text.
-pub async fn ask(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), request: &str) -> String {
+pub(crate) async fn ask(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), request: &str) -> String {
     stream.write_all(request.as_bytes()).await.unwrap();
     answer(stream).await
 }
 
 /// Reads one answer with its `content-length` of bytes; to the end of the connection without one.
-pub async fn answer(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
+pub(crate) async fn answer(stream: &mut (impl AsyncReadExt + Unpin)) -> String {
     let mut bytes = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();

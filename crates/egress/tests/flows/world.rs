@@ -25,7 +25,7 @@ use tokio::net::{TcpStream, UdpSocket};
 
 /// Plain sockets of this process's namespace.
 #[derive(Debug)]
-pub struct HostSockets {
+pub(crate) struct HostSockets {
     v6: bool,
 }
 
@@ -53,48 +53,48 @@ fn socket(family: Family, kind: SocketType) -> io::Result<std::os::fd::OwnedFd> 
 }
 
 /// An egress and what it was started with.
-pub struct World {
-    pub egress: Egress,
+pub(crate) struct World {
+    pub(crate) egress: Egress,
     generation: u64,
 }
 
 /// What a world is made of.
-pub struct Plan {
-    pub settings: Settings,
+pub(crate) struct Plan {
+    pub(crate) settings: Settings,
     rules: Vec<String>,
     v6: bool,
 }
 
 impl Plan {
-    pub fn new(rules: &[&str]) -> Self {
+    pub(crate) fn new(rules: &[&str]) -> Self {
         let rules = rules.iter().map(ToString::to_string).collect();
         Self { settings: Settings::default(), rules, v6: false }
     }
 
     /// Binds a name to a server on this machine.
-    pub fn pin(mut self, name: &str, address: SocketAddr) -> Self {
+    pub(crate) fn pin(mut self, name: &str, address: SocketAddr) -> Self {
         let name = HostName::parse(name).unwrap();
         let pinned = Pinned::new(&name, address.ip(), NonZeroU16::new(address.port()), true).unwrap();
         self.settings.upstreams.pin(name, pinned);
         self
     }
 
-    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.settings.limits);
         self
     }
 
-    pub fn proxy(mut self) -> Self {
+    pub(crate) fn proxy(mut self) -> Self {
         self.settings.proxy = true;
         self
     }
 
-    pub fn v6(mut self) -> Self {
+    pub(crate) fn v6(mut self) -> Self {
         self.v6 = true;
         self
     }
 
-    pub async fn start(self) -> World {
+    pub(crate) async fn start(self) -> World {
         let rules: Vec<&str> = self.rules.iter().map(String::as_str).collect();
         let policy = policy(1, &rules);
         let egress = Egress::start(HostSockets { v6: self.v6 }, self.settings, policy).await.unwrap();
@@ -102,19 +102,19 @@ impl Plan {
     }
 }
 
-pub fn policy(generation: u64, rules: &[&str]) -> Policy {
+pub(crate) fn policy(generation: u64, rules: &[&str]) -> Policy {
     let rules = rules.iter().map(|rule| HostRule::parse(rule).unwrap());
     Policy::new(ServerName::new("test").unwrap(), generation, rules)
 }
 
 impl World {
-    pub async fn set(&mut self, rules: &[&str]) -> Changed {
+    pub(crate) async fn set(&mut self, rules: &[&str]) -> Changed {
         self.generation += 1;
         self.egress.set_policy(policy(self.generation, rules)).await
     }
 
     /// Where a name leads inside the cell, asked of the cell's own name server.
-    pub async fn lookup(&self, name: &str, kind: RecordType) -> Option<IpAddr> {
+    pub(crate) async fn lookup(&self, name: &str, kind: RecordType) -> Option<IpAddr> {
         let socket = UdpSocket::bind("0.0.0.0:0").await.unwrap();
         socket.connect(SocketAddr::new(Range::V4.name_server().v4.into(), 53)).await.unwrap();
         let mut question = Message::query();
@@ -130,23 +130,23 @@ impl World {
         })
     }
 
-    pub async fn address(&self, name: &str, port: u16) -> SocketAddr {
+    pub(crate) async fn address(&self, name: &str, port: u16) -> SocketAddr {
         SocketAddr::new(self.lookup(name, RecordType::A).await.expect("no such name"), port)
     }
 
-    pub async fn connect(&self, name: &str, port: u16) -> TcpStream {
+    pub(crate) async fn connect(&self, name: &str, port: u16) -> TcpStream {
         TcpStream::connect(self.address(name, port).await).await.unwrap()
     }
 
-    pub async fn to_proxy(&self) -> TcpStream {
+    pub(crate) async fn to_proxy(&self) -> TcpStream {
         TcpStream::connect((Range::V4.proxy().v4, egress::core::PROXY_PORT)).await.unwrap()
     }
 
-    pub fn entries(&self) -> Vec<Entry> {
+    pub(crate) fn entries(&self) -> Vec<Entry> {
         self.egress.events().since(0)
     }
 
-    pub fn refusals(&self) -> Vec<Refusal> {
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
         let refused = |entry: Entry| match entry.event {
             Event::Refused(refusal) => Some(refusal),
             _ => None,
@@ -155,26 +155,26 @@ impl World {
     }
 
     /// The codes of the refusals so far, in their order.
-    pub fn codes(&self) -> Vec<Code> {
+    pub(crate) fn codes(&self) -> Vec<Code> {
         self.refusals().into_iter().map(|refusal| refusal.code).collect()
     }
 
     /// Waits until there are so many flows.
-    pub async fn until_flows(&self, count: usize) {
+    pub(crate) async fn until_flows(&self, count: usize) {
         until(|| self.egress.flows() == count).await;
     }
 }
 
 /// Longest anything may take that should happen at once.
-pub const SOON: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 /// What comes soon, or a failed test.
-pub async fn within<T>(future: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(SOON, future).await.expect("nothing came")
 }
 
 /// Waits until something is so.
-pub async fn until(mut is: impl FnMut() -> bool) {
+pub(crate) async fn until(mut is: impl FnMut() -> bool) {
     within(async {
         while !is() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -185,7 +185,7 @@ pub async fn until(mut is: impl FnMut() -> bool) {
 
 /// How a connection ended for the one who reads it.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// In order, after these bytes.
     Closed(Vec<u8>),
     /// By a reset.
@@ -193,7 +193,7 @@ pub enum Ending {
 }
 
 /// Reads to the end, whatever it is.
-pub async fn ending(stream: &mut TcpStream) -> Ending {
+pub(crate) async fn ending(stream: &mut TcpStream) -> Ending {
     let mut bytes = Vec::new();
     match within(stream.read_to_end(&mut bytes)).await {
         Ok(_) => Ending::Closed(bytes),
@@ -203,4 +203,4 @@ pub async fn ending(stream: &mut TcpStream) -> Ending {
 }
 
 /// A shared list.
-pub type Shared<T> = Arc<std::sync::Mutex<Vec<T>>>;
+pub(crate) type Shared<T> = Arc<std::sync::Mutex<Vec<T>>>;

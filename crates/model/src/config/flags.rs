@@ -8,6 +8,7 @@ use super::data;
 use super::env::{self, EnvValue};
 use super::limits::{SomeLimits, size_text};
 use super::mounts::{self, Asker, Place};
+use super::network::{self, NetworkCheck, ShapeOnly};
 use crate::mount::Mount;
 use crate::name::ServerName;
 
@@ -22,6 +23,8 @@ pub struct FlagTexts<'a> {
     pub data: Option<&'a str>,
     /// Of each `--limit`: `NAME=VALUE`.
     pub limits: &'a [String],
+    /// Of each `--host`: a host rule.
+    pub hosts: &'a [String],
 }
 
 /// The values of the flags, checked.
@@ -31,6 +34,7 @@ pub struct Flags {
     env: BTreeMap<String, EnvValue>,
     data: Option<DataFlag>,
     limits: SomeLimits,
+    hosts: Vec<String>,
 }
 
 /// `--data NAME[:SIZE]`.
@@ -47,8 +51,21 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// [`FlagErrors`]: one for each value that is wrong, in the order mounts, environment, data, limits.
+    /// [`FlagErrors`]: one for each value that is wrong, in the order mounts, environment, data, limits, hosts.
     pub fn parse(texts: &FlagTexts<'_>, place: &Place<'_>) -> Result<Self, FlagErrors> {
+        Self::parse_with(texts, place, &ShapeOnly)
+    }
+
+    /// The same, with the host rules judged by whoever knows what they mean.
+    ///
+    /// # Errors
+    ///
+    /// As [`Flags::parse`].
+    pub fn parse_with(
+        texts: &FlagTexts<'_>,
+        place: &Place<'_>,
+        check: &dyn NetworkCheck,
+    ) -> Result<Self, FlagErrors> {
         let mut flags = Self::default();
         let mut errors = Vec::new();
         let mut note = |flag, value: &str, result: Result<(), Complaint>| {
@@ -69,6 +86,9 @@ impl Flags {
         }
         for text in texts.limits {
             note("--limit", text, flags.limits.add_flag(text));
+        }
+        for text in texts.hosts {
+            note("--host", text, network::host(text, check).map(|()| flags.hosts.push(text.clone())));
         }
         if errors.is_empty() { Ok(flags) } else { Err(FlagErrors(errors)) }
     }
@@ -91,6 +111,11 @@ impl Flags {
     /// The limits.
     pub fn limits(&self) -> &SomeLimits {
         &self.limits
+    }
+
+    /// The host rules.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     fn add_mount(&mut self, text: &str, place: &Place<'_>) -> Result<(), Complaint> {
@@ -141,7 +166,7 @@ impl FlagError {
         }
     }
 
-    /// The flag: `--mount`, `--env`, `--data` or `--limit`.
+    /// The flag: `--mount`, `--env`, `--data`, `--limit` or `--host`.
     pub fn flag(&self) -> &'static str {
         self.flag
     }
@@ -167,7 +192,7 @@ impl FlagError {
 pub struct FlagErrors(Vec<FlagError>);
 
 impl FlagErrors {
-    /// The errors, in the order mounts, environment, data, limits.
+    /// The errors, in the order mounts, environment, data, limits, hosts.
     pub fn as_slice(&self) -> &[FlagError] {
         &self.0
     }

@@ -81,6 +81,18 @@ pub(super) fn without_twin(mounts: &[Mount], mount: Mount) -> Result<Mount, Comp
 }
 
 fn path(written: &str, asker: Asker, place: &Place<'_>) -> Result<PathBuf, Complaint> {
+    let path = absolute(written, asker, place)?;
+    refuse_special(&path, place.home)?;
+    if asker == Asker::Project && !normalised(place.folder).is_some_and(|folder| path.starts_with(folder)) {
+        return Err(Complaint::new(format!("`{}` lies outside the project's folder", path.display())).help(
+            "give it with `--mount` on the command line, or declare the server in the operator's file",
+        ));
+    }
+    Ok(path)
+}
+
+/// Where a written path leads.
+pub(super) fn absolute(written: &str, asker: Asker, place: &Place<'_>) -> Result<PathBuf, Complaint> {
     if written.is_empty() {
         return Err(Complaint::new("the path is empty").help("name a folder or a file of the host"));
     }
@@ -110,16 +122,9 @@ fn path(written: &str, asker: Asker, place: &Place<'_>) -> Result<PathBuf, Compl
         }
         (None, _) => place.folder.join(written),
     };
-    let path = normalised(&absolute).ok_or_else(|| {
+    normalised(&absolute).ok_or_else(|| {
         Complaint::new(format!("`{written}` does not lead to an absolute path")).help("write one")
-    })?;
-    refuse_special(&path, place.home)?;
-    if asker == Asker::Project && !normalised(place.folder).is_some_and(|folder| path.starts_with(folder)) {
-        return Err(Complaint::new(format!("`{}` lies outside the project's folder", path.display())).help(
-            "give it with `--mount` on the command line, or declare the server in the operator's file",
-        ));
-    }
-    Ok(path)
+    })
 }
 
 /// Resolves `.` and `..` as text; nothing for a path that is not absolute.

@@ -6,8 +6,10 @@ use std::path::Path;
 use super::limits::SomeLimits;
 use super::maximum::Maximum;
 use super::mounts::{Asker, Place};
-use super::problem::Problems;
+use super::network::{self, EgressSettings, NetworkCheck, ShapeOnly, Upstream};
+use super::problem::{Problems, Source};
 use super::server::{self, Server};
+use super::written::At;
 use super::{read, written};
 use crate::name::ServerName;
 
@@ -18,6 +20,9 @@ pub struct Operator {
     limits: SomeLimits,
     code_limits: SomeLimits,
     maximum: Maximum,
+    upstreams: BTreeMap<String, Upstream>,
+    egress: EgressSettings,
+    allow: BTreeMap<ServerName, Vec<String>>,
 }
 
 impl Operator {
@@ -26,10 +31,26 @@ impl Operator {
 
     /// Checks the bytes of a file. `file` is the name to show in problems; `home` is what `~/` stands for.
     ///
+    /// Of host rules only the outer shape is judged.
+    ///
     /// # Errors
     ///
     /// [`Problems`]: all of them, each with its place. With broken syntax only that is told.
     pub fn resolve(file: &str, bytes: &[u8], home: Option<&Path>) -> Result<Self, Problems> {
+        Self::resolve_with(file, bytes, home, &ShapeOnly)
+    }
+
+    /// The same, with the host rules judged by whoever knows what they mean.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operator::resolve`].
+    pub fn resolve_with(
+        file: &str,
+        bytes: &[u8],
+        home: Option<&Path>,
+        check: &dyn NetworkCheck,
+    ) -> Result<Self, Problems> {
         let place = Place { folder: Path::new("/"), home };
         read::file(file, bytes, |written: written::Operator, source| {
             let code = written.code.unwrap_or_default().limits;
@@ -38,8 +59,16 @@ impl Operator {
             let maximum = Maximum::resolve(written.maximum.as_ref(), source);
             maximum.check_defaults(written.limits.as_ref(), &limits, source);
             maximum.check_defaults(code.as_ref(), &code_limits, source);
-            let servers = server::resolve(&written.servers, Asker::Operator, &place, source);
-            Self { servers, limits, code_limits, maximum }
+            let servers = server::resolve(&written.servers, Asker::Operator, &place, check, source);
+            let upstreams = written.upstreams.iter().filter_map(|(name, upstream)| {
+                let resolved = network::upstream(name, upstream, &place, check, source)?;
+                Some((name.get().clone(), resolved))
+            });
+            let upstreams = upstreams.collect();
+            let egress = written.egress.map(|egress| network::egress(&egress, &place, check, source));
+            let allow = allow(&written.allow, check, source);
+            let egress = egress.unwrap_or_default();
+            Self { servers, limits, code_limits, maximum, upstreams, egress, allow }
         })
     }
 
@@ -62,4 +91,38 @@ impl Operator {
     pub fn maximum(&self) -> &Maximum {
         &self.maximum
     }
+
+    /// Names bound to addresses.
+    pub fn upstreams(&self) -> &BTreeMap<String, Upstream> {
+        &self.upstreams
+    }
+
+    /// The operator's settings of the way out.
+    pub fn egress(&self) -> &EgressSettings {
+        &self.egress
+    }
+
+    /// Rules of servers that no project declares, by their name.
+    pub fn allow(&self, name: &ServerName) -> &[String] {
+        self.allow.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// The rules by name. A name that cannot be a server's is told.
+fn allow(
+    written: &BTreeMap<At<String>, Vec<At<String>>>,
+    check: &dyn NetworkCheck,
+    source: &mut Source<'_>,
+) -> BTreeMap<ServerName, Vec<String>> {
+    let mut allow = BTreeMap::new();
+    for (name, hosts) in written {
+        let hosts = network::hosts(hosts, check, source);
+        match server::name(name) {
+            Ok(name) => {
+                allow.insert(name, hosts);
+            }
+            Err(complaint) => source.add(name.span(), &complaint),
+        }
+    }
+    allow
 }

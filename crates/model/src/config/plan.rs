@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use super::env::EnvValue;
 use super::flags::Flags;
 use super::limits::{LimitName, SomeLimits};
+use super::network::Transport;
 use super::operator::Operator;
 use super::project::Project;
 use super::server::{self, Server};
@@ -32,6 +33,9 @@ pub struct Plan {
     mounts: Vec<PlannedMount>,
     data: Option<Data>,
     limits: Limits,
+    hosts: Vec<String>,
+    proxy_env: bool,
+    transport: Transport,
 }
 
 /// A mount and what must hold when it is opened.
@@ -95,6 +99,8 @@ impl Plan {
                     data_name: name.scoped(scope),
                     server: Some(server),
                     beneath: Some(project.folder().to_owned()),
+                    // The operator's words about a name are about the operator's server of that name.
+                    allowed: &[],
                 };
                 let mut ceilings = Ceilings::new(Limits::server(), operator);
                 ceilings.add(Origin::Operator, operator.limits());
@@ -109,6 +115,7 @@ impl Plan {
                     data_name: name.clone(),
                     server: Some(server),
                     beneath: None,
+                    allowed: operator.allow(name),
                 };
                 let mut ceilings = Ceilings::new(Limits::server(), operator);
                 ceilings.add(Origin::Operator, operator.limits());
@@ -128,7 +135,7 @@ impl Plan {
     }
 
     /// A server that no file declares, under a name that the caller chose (`fumehood run -- node server.js`).
-    /// A project's file has no say in it.
+    /// A project's file has no say in it; `[allow]` of the operator's has.
     ///
     /// # Errors
     ///
@@ -141,10 +148,12 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let mut ceilings = Ceilings::new(Limits::server(), operator);
         ceilings.add(Origin::Operator, operator.limits());
-        Draft::undeclared(name).finish(command, ceilings, flags)
+        let draft = Draft { allowed: operator.allow(name), ..Draft::undeclared(name) };
+        draft.finish(command, ceilings, flags)
     }
 
     /// Model-written code (`fumehood exec`): [`Limits::code`], the operator's `[code.limits]`, the command line.
+    /// Its name is that of an interpreter more often than not, so `[allow]` gives it nothing.
     ///
     /// # Errors
     ///
@@ -193,6 +202,21 @@ impl Plan {
     /// Every ceiling.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What it may reach: host rules.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    /// Whether there is an explicit proxy inside.
+    pub fn proxy_env(&self) -> bool {
+        self.proxy_env
+    }
+
+    /// How it speaks MCP.
+    pub fn transport(&self) -> Transport {
+        self.transport
     }
 }
 
@@ -251,11 +275,19 @@ struct Draft<'a> {
     data_name: ServerName,
     server: Option<&'a Server>,
     beneath: Option<PathBuf>,
+    allowed: &'a [String],
 }
 
 impl<'a> Draft<'a> {
     fn undeclared(name: &'a ServerName) -> Self {
-        Self { name, origin: Origin::CommandLine, data_name: name.clone(), server: None, beneath: None }
+        Self {
+            name,
+            origin: Origin::CommandLine,
+            data_name: name.clone(),
+            server: None,
+            beneath: None,
+            allowed: &[],
+        }
     }
 
     fn finish(
@@ -281,6 +313,8 @@ impl<'a> Draft<'a> {
 
         let mut env = self.server.map(|server| server.env().clone()).unwrap_or_default();
         env.extend(flags.env().iter().map(|(name, value)| (name.clone(), value.clone())));
+        let network = self.server.map(Server::network).cloned().unwrap_or_default();
+        let hosts = network.hosts().iter().chain(self.allowed).chain(flags.hosts()).cloned().collect();
         Ok(Plan {
             name: self.name.clone(),
             origin: self.origin,
@@ -289,6 +323,9 @@ impl<'a> Draft<'a> {
             mounts: mounts.into_values().collect(),
             data,
             limits: ceilings.limits,
+            hosts,
+            proxy_env: network.proxy_env(),
+            transport: network.transport(),
         })
     }
 

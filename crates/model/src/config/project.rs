@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::limits::SomeLimits;
 use super::mounts::{self, Asker, Place};
+use super::network::{NetworkCheck, ShapeOnly};
 use super::problem::Problems;
 use super::server::{self, Server};
 use super::{read, written};
@@ -25,13 +26,29 @@ impl Project {
 
     /// Checks the bytes of a file. `file` is the name to show in problems; `place` holds the folder the file is in.
     ///
+    /// Of host rules only the outer shape is judged.
+    ///
     /// # Errors
     ///
     /// [`Problems`]: all of them, each with its place. With broken syntax only that is told.
     pub fn resolve(file: &str, bytes: &[u8], place: &Place<'_>) -> Result<Self, Problems> {
+        Self::resolve_with(file, bytes, place, &ShapeOnly)
+    }
+
+    /// The same, with the host rules judged by whoever knows what they mean.
+    ///
+    /// # Errors
+    ///
+    /// As [`Project::resolve`].
+    pub fn resolve_with(
+        file: &str,
+        bytes: &[u8],
+        place: &Place<'_>,
+        check: &dyn NetworkCheck,
+    ) -> Result<Self, Problems> {
         read::file(file, bytes, |written: written::Project, source| Self {
             folder: mounts::normalised(place.folder).unwrap_or_else(|| place.folder.to_owned()),
-            servers: server::resolve(&written.servers, Asker::Project, place, source),
+            servers: server::resolve(&written.servers, Asker::Project, place, check, source),
             limits: SomeLimits::resolve(written.limits.as_ref(), source),
         })
     }

@@ -7,6 +7,7 @@ use super::data::DataRequest;
 use super::env::{self, EnvValue};
 use super::limits::SomeLimits;
 use super::mounts::{self, Asker, Place};
+use super::network::{self, NetworkCheck, ServerNetwork};
 use super::problem::Source;
 use super::written::{self, At};
 use crate::mount::Mount;
@@ -22,6 +23,7 @@ pub struct Server {
     mounts: Vec<Mount>,
     data: Option<DataRequest>,
     limits: SomeLimits,
+    network: ServerNetwork,
 }
 
 impl Server {
@@ -49,6 +51,11 @@ impl Server {
     pub fn limits(&self) -> &SomeLimits {
         &self.limits
     }
+
+    /// What it may reach, and how it is reached.
+    pub fn network(&self) -> &ServerNetwork {
+        &self.network
+    }
 }
 
 /// Resolves the `[servers]` of a file. Servers with problems are left out; the file is refused anyway.
@@ -56,6 +63,7 @@ pub(super) fn resolve(
     written: &BTreeMap<At<String>, written::Server>,
     asker: Asker,
     place: &Place<'_>,
+    check: &dyn NetworkCheck,
     source: &mut Source<'_>,
 ) -> BTreeMap<ServerName, Server> {
     let mut servers = BTreeMap::new();
@@ -67,20 +75,25 @@ pub(super) fn resolve(
             mounts: mounts::resolve(&server.mounts, asker, place, source),
             data: server.data.as_ref().and_then(|data| DataRequest::resolve(data, source)),
             limits: SomeLimits::resolve(server.limits.as_ref(), source),
+            network: network::server(name, server, check, source),
         };
-        match ServerName::new(name.get().as_str()) {
+        match self::name(name) {
             Ok(name) if !resolved.command.is_empty() => {
                 servers.insert(name, resolved);
             }
             Ok(_) => {}
-            Err(_) => source.add(
-                name.span(),
-                &Complaint::new(format!("`{}` is not a server name", name.get()))
-                    .help("use 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter or digit"),
-            ),
+            Err(complaint) => source.add(name.span(), &complaint),
         }
     }
     servers
+}
+
+/// A server's name where it stands as a key.
+pub(super) fn name(at: &At<String>) -> Result<ServerName, Complaint> {
+    ServerName::new(at.get().as_str()).map_err(|_| {
+        Complaint::new(format!("`{}` is not a server name", at.get()))
+            .help("use 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter or digit")
+    })
 }
 
 /// The checks of a command, wherever it was written.

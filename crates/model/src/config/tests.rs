@@ -1,6 +1,7 @@
 //! What the files mean, and how their problems read.
 
 mod layering;
+mod network;
 mod problems;
 mod values;
 
@@ -53,5 +54,5 @@ fn listed(problems: Problems) -> String {
 fn flags(mounts: &[&str], env: &[&str], data: Option<&str>, limits: &[&str]) -> Result<Flags, FlagErrors> {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let (mounts, env, limits) = (owned(mounts), owned(env), owned(limits));
-    Flags::parse(&FlagTexts { mounts: &mounts, env: &env, data, limits: &limits }, &place())
+    Flags::parse(&FlagTexts { mounts: &mounts, env: &env, data, limits: &limits, hosts: &[] }, &place())
 }

@@ -4,6 +4,7 @@
 mod data;
 mod limits;
 mod mount;
+mod network;
 mod operator;
 mod project;
 mod server;
@@ -19,6 +20,7 @@ use serde_spanned::Spanned;
 pub(crate) use data::Data;
 pub(crate) use limits::{Limits, Maximum};
 pub(crate) use mount::Mount;
+pub(crate) use network::{Egress, Transport, Upstream};
 pub(crate) use operator::Operator;
 pub(crate) use project::Project;
 pub(crate) use server::Server;

@@ -88,6 +88,10 @@ impl de::Error for ReadError {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        if let Some(why) = operators(field) {
+            let complaint = Complaint::new(format!("`{field}` is said by the operator's file alone"));
+            return complaint.help(why).into();
+        }
         let mut error = Self::from(unknown("key", field, expected));
         error.0.meant = nearest(field, expected.iter().copied());
         error
@@ -99,6 +103,18 @@ impl de::Error for ReadError {
 
     fn missing_field(field: &'static str) -> Self {
         Complaint::new(format!("the key `{field}` is missing")).into()
+    }
+}
+
+/// Why a table that the operator's file has is not for a project.
+fn operators(field: &str) -> Option<&'static str> {
+    match field {
+        "upstreams" | "egress" => Some(
+            "where a name leads is not for a project to say, else it could lead into your network: put it into \
+             `config.toml`",
+        ),
+        "allow" => Some("in a project, each server's table has its own `hosts`"),
+        _ => None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Limits, Maximum, Server};
+use super::{At, Egress, Limits, Maximum, Server, Upstream};
 
 /// The operator's configuration: `config.toml` in Fumehood's configuration folder.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -21,6 +21,13 @@ pub(crate) struct Operator {
     pub(crate) code: Option<Code>,
     /// What no project's file and no command line may exceed.
     pub(crate) maximum: Option<Maximum>,
+    /// Names bound to addresses, by name: the only way to an address that is not a public one.
+    pub(crate) upstreams: BTreeMap<At<String>, Upstream>,
+    /// What holds for every way out.
+    pub(crate) egress: Option<Egress>,
+    /// Hosts of servers that no project declares, by the name of the server; as `hosts` of a server.
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
+    pub(crate) allow: BTreeMap<At<String>, Vec<At<String>>>,
 }
 
 /// What holds for model-written code (`fumehood exec`).

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Data, Limits, Mount};
+use super::{At, Data, Limits, Mount, Transport};
 
 /// One MCP server: how it is started, and what of the host it gets.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -26,4 +26,21 @@ pub(crate) struct Server {
     pub(crate) data: Option<At<Data>>,
     /// Ceilings of this server.
     pub(crate) limits: Option<Limits>,
+    /// What it may reach: `api.example.com` (TLS on 443, HTTP on 80), `*.example.com` (every name below),
+    /// `host:8443` (TLS), `http://host:8080`, `tcp://host:5432`.
+    #[serde(default)]
+    #[schemars(length(max = 256), inner(length(min = 1, max = 300), regex(pattern = r"^\S+$")))]
+    pub(crate) hosts: Vec<At<String>>,
+    /// Ports for raw TCP on each of `hosts` that is written as a name alone.
+    #[serde(default)]
+    #[schemars(inner(range(min = 1, max = 65535)))]
+    pub(crate) ports: Vec<At<i64>>,
+    /// Whether there is an explicit HTTP proxy inside, named by the usual variables, for tools that insist on one.
+    #[serde(default)]
+    pub(crate) proxy_env: bool,
+    /// How it speaks MCP: `stdio` where nothing is said, or `http`.
+    pub(crate) transport: Option<At<Transport>>,
+    /// With `transport = "http"`: the TCP port it listens on inside.
+    #[schemars(range(min = 1, max = 65535))]
+    pub(crate) port: Option<At<i64>>,
 }

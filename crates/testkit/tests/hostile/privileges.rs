@@ -5,7 +5,7 @@ use std::process::Command;
 use testkit::world::{Caller, World};
 
 use crate::scene::{SECRET, Scene, behind};
-use crate::table::Control::{None, Off};
+use crate::table::Control::{None, Off, OffByRoot};
 use crate::table::{Case, case, each, prove};
 
 const REFUSED: &[i32] = &[libc::EPERM];
@@ -30,7 +30,13 @@ pub(crate) const CASES: &[Case] = &[
     each("a program with capabilities", "become,{capable}", &[], None(ID_MAPPED), None(UNMAPPED)),
     each("the host's root", "mapped-to-root", &[], Off("identity"), None(OWN_USER)),
     case("groups", "groups", &[], Off("groups")),
-    each("a file for a group", "read,{for-group},{secret}", &[libc::EACCES], None(MAPPED), Off("groups")),
+    each(
+        "a file for a group",
+        "read,{for-group},{secret}",
+        &[libc::EACCES],
+        None(MAPPED),
+        OffByRoot("groups"),
+    ),
     case("chmod u+s", "chmod,{folder}/a,4755", REFUSED, Off("seccomp-suid")),
     case("chmod g+s", "chmod,{folder}/b,2755", REFUSED, Off("seccomp-suid")),
     case("chmod u+s in /tmp", "chmod,/tmp/a,4755", REFUSED, Off("seccomp-suid")),
@@ -59,7 +65,8 @@ fn stage(caller: Caller, _: Option<&str>) -> Scene {
         std::fs::copy(scene.world.attacker(), &path).unwrap();
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     }
-    let for_group = scene.world.make_file("programs/for-group", SECRET, 0o640).unwrap();
+    let for_group =
+        scene.world.make_file("programs/for-group", SECRET, if root { 0o640 } else { 0 }).unwrap();
     if root {
         std::os::unix::fs::lchown(&for_group, Some(NOBODY_HERE), Some(group())).unwrap();
         set_capability(&scene.world.path("programs/capable"));

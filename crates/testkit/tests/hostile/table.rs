@@ -32,6 +32,8 @@ pub(crate) enum Control {
     OffWhere(&'static str, &'static str),
     /// With these guards left out, unless this file of the host begins with this.
     OffUnless(&'static str, &'static str, &'static str),
+    /// With these guards left out, where root runs the tests: nobody else can set the case up.
+    OffByRoot(&'static str),
     /// Not, and why.
     None(&'static str),
 }
@@ -40,7 +42,10 @@ impl Control {
     /// The guards.
     pub(crate) fn guards(self) -> Option<&'static str> {
         match self {
-            Self::Off(guards) | Self::OffWhere(_, guards) | Self::OffUnless(_, _, guards) => Some(guards),
+            Self::Off(guards)
+            | Self::OffWhere(_, guards)
+            | Self::OffUnless(_, _, guards)
+            | Self::OffByRoot(guards) => Some(guards),
             Self::None(_) => None,
         }
     }
@@ -55,6 +60,9 @@ impl Control {
                 if std::fs::read_to_string(file).is_ok_and(|text| text.starts_with(begin)) =>
             {
                 Some(format!("{file} is {begin} here"))
+            }
+            Self::OffByRoot(_) if !rustix::process::geteuid().is_root() => {
+                Some("only root can set it up".into())
             }
             _ => None,
         }

@@ -26,7 +26,13 @@ pub(crate) struct Operator {
     /// What holds for every way out.
     pub(crate) egress: Option<Egress>,
     /// Hosts of servers that no project declares, by the name of the server; as `hosts` of a server.
-    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
+    #[schemars(extend(
+        "propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
+        "additionalProperties" = {
+            "type": "array", "maxItems": 256,
+            "items": { "type": "string", "minLength": 1, "maxLength": 300, "pattern": "^\\S+$" },
+        },
+    ))]
     pub(crate) allow: BTreeMap<At<String>, Vec<At<String>>>,
 }
 

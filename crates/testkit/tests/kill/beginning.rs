@@ -22,7 +22,7 @@ enum Moment {
     Supervisor,
     /// When the cell has a folder.
     Folder,
-    /// When the first of the cell's control groups is there, if it gets any.
+    /// When the first of the cell's control groups is there, if it gets any, and others are still to be made.
     Group,
     /// When the jail's launcher is there.
     Launcher,
@@ -41,7 +41,7 @@ enum Victim {
     Jail,
 }
 
-const MOMENTS: [Moment; 13] = [
+const MOMENTS: [Moment; 15] = [
     Moment::After(Duration::ZERO),
     Moment::After(Duration::from_millis(2)),
     Moment::After(Duration::from_millis(5)),
@@ -52,6 +52,9 @@ const MOMENTS: [Moment; 13] = [
     Moment::After(Duration::from_millis(45)),
     Moment::Supervisor,
     Moment::Folder,
+    // A narrow one: not every try meets it.
+    Moment::Group,
+    Moment::Group,
     Moment::Group,
     Moment::Launcher,
     Moment::PidOne,
@@ -134,10 +137,7 @@ fn wait(play: &mut Play<'_>, moment: Moment, began: Instant) {
         }
         Moment::Supervisor => play.await_that("a supervisor", |play| play.supervisor().is_some()),
         Moment::Folder => play.await_that("a folder", |play| play.traces.sees_a_folder()),
-        Moment::Group => play.await_that("a control group", |play| {
-            play.traces.look_for_cells();
-            play.traces.sees_a_group() || !play.builders().is_empty()
-        }),
+        Moment::Group => play.await_group(),
         Moment::Launcher => play.await_that("a launcher", |play| !play.builders().is_empty()),
         Moment::PidOne => play.await_that("a PID 1", |play| {
             play.builders().iter().any(|process| process.depth() > own_depth())

@@ -170,6 +170,17 @@ impl Play<'_> {
         false
     }
 
+    /// Waits until the cell has its first control group, or until the tool is up. It does not sleep: all are made within
+    /// less than a millisecond.
+    pub(crate) fn await_group(&mut self) {
+        let up = self.stage.world.path("work/up");
+        let deadline = Instant::now() + PATIENCE;
+        while !self.traces.sees_a_group() && !up.exists() {
+            self.traces.look_for_cells();
+            assert!(Instant::now() < deadline, "neither a control group nor the tool: {}", self.stderr());
+        }
+    }
+
     /// Waits until something is so, and looks at the run meanwhile.
     pub(crate) fn await_that(&mut self, what: &str, so: impl Fn(&mut Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
@@ -324,9 +335,7 @@ fn await_none(deadline: Instant, case: &str, list: impl Fn() -> Vec<Leftover>) {
         if left.is_empty() {
             return;
         }
-        if began > deadline {
-            panic!("{case}: left behind:\n  {}", lines(&left));
-        }
+        assert!(began <= deadline, "{case}: left behind:\n  {}", lines(&left));
         thread::sleep(Duration::from_millis(5));
     }
 }

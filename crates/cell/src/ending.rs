@@ -5,7 +5,7 @@ use std::{rc::Rc, time::Duration};
 use cell_api::{
     event::EventKind,
     info::{CellState, End},
-    order::EndOrder,
+    order::{EndOrder, LogMark},
 };
 use model::{
     exit::{Cause, Exit},
@@ -127,6 +127,7 @@ pub(crate) fn finish(cell: &Cell, (cause, exit): (Cause, Option<Exit>)) {
         let processes: Vec<Rc<Process>> = state.processes.values().cloned().collect();
         (std::mem::take(&mut state.groups), state.lease.take(), detail, processes)
     };
+    tell_killed(cell, &groups, cause);
     let left = groups.remove(REMOVING);
     drop(lease);
     cell.left_behind(!left.is_empty());
@@ -138,6 +139,17 @@ pub(crate) fn finish(cell: &Cell, (cause, exit): (Cause, Option<Exit>)) {
         process.ended_if_running();
     }
     cell.ended(End { cause, exit, detail });
+}
+
+/// A child that the kernel killed for the ceiling need not be the end of the cell, but somebody will look for it.
+fn tell_killed(cell: &Cell, groups: &sandbox::cgroup::CellGroups, cause: Cause) {
+    let killed = groups.oom_kills().unwrap_or(0);
+    if killed == 0 || cause == Cause::MemoryCeiling {
+        return;
+    }
+    let detail = format!("the kernel killed {killed} of its processes at the memory ceiling");
+    cell.log_line(LogMark::Fumehood, &detail);
+    cell.events.push(EventKind::LimitHit { limit: "memory".into(), detail });
 }
 
 /// Why the cell ended, when what PID 1 and the kernel count is taken into account.

@@ -59,3 +59,12 @@ fn a_remedy_for_what_is_no_name_allows_nothing() {
     let remedy = Refusal::new(Code::Host, subject, "").remedy;
     assert!(remedy.contains("loopback = true") && !remedy.contains("fumehood allow"), "{remedy}");
 }
+
+#[test]
+fn each_code_has_a_paragraph_in_the_reference_with_its_status() {
+    let page = include_str!("../../../../docs/reference/errors.md");
+    for code in Code::ALL {
+        let heading = format!("## {code} ({})", code.status());
+        assert!(page.contains(&heading), "`{heading}` is not in docs/reference/errors.md");
+    }
+}

@@ -21,7 +21,7 @@ enum Task {
         /// The long ones too.
         #[arg(long)]
         all: bool,
-        /// Only tests whose path holds one of these.
+        /// Only tests whose name, program or crate holds one of these.
         filters: Vec<String>,
     },
     /// Measure against bare and against other sandboxes; results go to a JSON file.

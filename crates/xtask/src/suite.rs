@@ -20,7 +20,7 @@ pub struct Which {
 
 impl Which {
     /// Everything when `all`, else all but the tests whose path holds `long_`; of those only the ones whose
-    /// path holds one of `filters`, if there are any.
+    /// name, program or crate holds one of `filters`, if there are any.
     pub fn new(all: bool, filters: Vec<String>) -> Self {
         Self { all, filters }
     }
@@ -92,18 +92,26 @@ fn build(workspace: &Workspace) -> Result<()> {
 }
 
 fn tests(workspace: &Workspace, which: &Which) -> Command {
-    let mut command = if has_program("cargo-nextest") {
+    if has_program("cargo-nextest") {
         let profile = if which.all { "all" } else { "default" };
-        workspace.cargo(&["nextest", "run", "--workspace", "--profile", profile])
-    } else {
-        // Building nextest takes longer than the tests do.
-        let mut plain =
-            workspace.cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--"]);
-        if !which.all {
-            plain.args(["--skip", "long_"]);
+        let mut command = workspace.cargo(&["nextest", "run", "--workspace", "--profile", profile]);
+        if !which.filters.is_empty() {
+            command.args(["-E", &expression(&which.filters)]);
         }
-        plain
-    };
+        return command;
+    }
+    // Building nextest takes longer than the tests do.
+    let mut command =
+        workspace.cargo(&["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast", "--"]);
+    if !which.all {
+        command.args(["--skip", "long_"]);
+    }
     command.args(&which.filters);
     command
+}
+
+/// Tests whose own name, program or crate holds one of the words.
+fn expression(words: &[String]) -> String {
+    let any = |word: &String| format!("test(~{word}) | binary(~{word}) | package(~{word})");
+    words.iter().map(any).collect::<Vec<_>>().join(" | ")
 }

@@ -1,6 +1,6 @@
 //! The client of one supervisor, over one connection.
 
-use std::{io, os::fd::AsRawFd, path::Path};
+use std::{io, marker::PhantomData, os::fd::AsRawFd, path::Path};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -20,6 +20,7 @@ use crate::{
     event::Event,
     frame::PROTOCOL,
     info::{CellInfo, ProcessInfo},
+    network::{CheckAnswer, CheckOrder, NetworkChanged, NetworkInfo, NetworkOrder, TCP_PROTOCOL},
     order::{EndOrder, LogOrder, SignalOrder, Started, StderrMode},
     spec::{CellSpec, ProcessSpec},
 };
@@ -31,7 +32,8 @@ pub struct Client {
     sender: SendRequest<Full<Bytes>>,
 }
 
-/// An attach after its upgrade: frames of [`crate::frame`] in both directions.
+/// A connection after its upgrade: frames of [`crate::frame`] in both directions after an attach, the bytes of a TCP
+/// connection after a connect.
 #[derive(Debug)]
 pub struct Attached {
     /// The connection.
@@ -40,11 +42,12 @@ pub struct Attached {
     pub early: Bytes,
 }
 
-/// Events as they happen.
+/// Lines of JSON as they come: events, unless said otherwise.
 #[derive(Debug)]
-pub struct Follow {
+pub struct Follow<T = Event> {
     body: Incoming,
     rest: Vec<u8>,
+    lines: PhantomData<T>,
     // The connection lives as long as its client.
     _client: Client,
 }
@@ -143,28 +146,54 @@ impl Client {
 
     /// The events that are still known.
     pub async fn events(&mut self) -> Result<Vec<Event>, ClientError> {
-        let response = self.send(Method::GET, "/v1/cell/events", NOTHING).await?;
-        let status = response.status();
-        let body = read(response).await?;
-        body.split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-            .map(|line| serde_json::from_slice(line).map_err(|_| answer(status, line)))
-            .collect()
+        self.lines("/v1/cell/events").await
     }
 
     /// All events that are still known, and then every new one.
-    pub async fn follow(mut self) -> Result<Follow, ClientError> {
-        let response = self.send(Method::GET, "/v1/cell/events?follow=true", NOTHING).await?;
-        Ok(Follow { body: response.into_body(), rest: Vec::new(), _client: self })
+    pub async fn follow(self) -> Result<Follow, ClientError> {
+        self.flowing("/v1/cell/events?follow=true").await
+    }
+
+    /// What the cell may reach, and what went out so far.
+    pub async fn network(&mut self) -> Result<NetworkInfo, ClientError> {
+        self.ask(Method::GET, "/v1/cell/network", NOTHING).await
+    }
+
+    /// Puts a new list of hosts in force; answered after everything that it does not allow was cut.
+    pub async fn set_network(&mut self, order: &NetworkOrder) -> Result<NetworkChanged, ClientError> {
+        self.ask(Method::PUT, "/v1/cell/network", Some(order)).await
+    }
+
+    /// What would happen to a request for this URL.
+    pub async fn check(&mut self, url: &str) -> Result<CheckAnswer, ClientError> {
+        self.ask(Method::POST, "/v1/cell/network/check", Some(&CheckOrder { url: url.to_owned() })).await
+    }
+
+    /// What happened at the edge of the cell, as far as it is still known: one JSON object an entry.
+    pub async fn network_log(&mut self) -> Result<Vec<serde_json::Value>, ClientError> {
+        self.lines("/v1/cell/network/log").await
+    }
+
+    /// The same, and then every new entry.
+    pub async fn follow_network(self) -> Result<Follow<serde_json::Value>, ClientError> {
+        self.flowing("/v1/cell/network/log?follow=true").await
+    }
+
+    /// Turns this connection into one to a port on loopback inside the cell.
+    pub async fn connect_inside(self, port: u16) -> Result<Attached, ClientError> {
+        self.upgrade(format!("/v1/cell/connect?port={port}"), TCP_PROTOCOL).await
     }
 
     /// Turns this connection into the stdio of process `id`.
-    pub async fn attach(mut self, id: u32, stderr: StderrMode) -> Result<Attached, ClientError> {
-        let path = format!("/v1/processes/{id}/attach?stderr={}", stderr.as_str());
+    pub async fn attach(self, id: u32, stderr: StderrMode) -> Result<Attached, ClientError> {
+        self.upgrade(format!("/v1/processes/{id}/attach?stderr={}", stderr.as_str()), PROTOCOL).await
+    }
+
+    async fn upgrade(mut self, path: String, protocol: &str) -> Result<Attached, ClientError> {
         let request = Request::post(path)
             .header(header::HOST, "cell")
             .header(header::CONNECTION, "upgrade")
-            .header(header::UPGRADE, PROTOCOL)
+            .header(header::UPGRADE, protocol)
             .body(Full::default())
             .map_err(|error| ClientError::Answer { status: 0, body: error.to_string() })?;
         let response = self.sender.send_request(request).await.map_err(ClientError::Gone)?;
@@ -177,6 +206,21 @@ impl Client {
             Ok(parts) => Ok(Attached { stream: parts.io.into_inner(), early: parts.read_buf }),
             Err(_) => Err(ClientError::Answer { status: status.as_u16(), body: String::new() }),
         }
+    }
+
+    async fn lines<T: DeserializeOwned>(&mut self, path: &str) -> Result<Vec<T>, ClientError> {
+        let response = self.send(Method::GET, path, NOTHING).await?;
+        let status = response.status();
+        let body = read(response).await?;
+        body.split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).map_err(|_| answer(status, line)))
+            .collect()
+    }
+
+    async fn flowing<T>(mut self, path: &str) -> Result<Follow<T>, ClientError> {
+        let response = self.send(Method::GET, path, NOTHING).await?;
+        Ok(Follow { body: response.into_body(), rest: Vec::new(), lines: PhantomData, _client: self })
     }
 
     async fn ask<T: DeserializeOwned>(
@@ -217,9 +261,9 @@ impl Client {
     }
 }
 
-impl Follow {
+impl<T: DeserializeOwned> Follow<T> {
     /// The next one; `None` when the cell has ended.
-    pub async fn next(&mut self) -> Result<Option<Event>, ClientError> {
+    pub async fn next(&mut self) -> Result<Option<T>, ClientError> {
         loop {
             if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.rest.drain(..=end).collect();

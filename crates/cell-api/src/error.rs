@@ -60,6 +60,9 @@ pub enum ErrorCode {
     /// Attach needs an upgrade that was not asked for.
     #[serde(rename = "FH-CELL-UPGRADE")]
     Upgrade,
+    /// Nothing inside takes connections on this port.
+    #[serde(rename = "FH-CELL-PORT")]
+    Port,
     /// The supervisor could not do it.
     #[serde(rename = "FH-CELL-INTERNAL")]
     Internal,
@@ -81,6 +84,7 @@ impl ErrorCode {
         Self::Process,
         Self::Attached,
         Self::Upgrade,
+        Self::Port,
         Self::Internal,
     ];
 
@@ -100,6 +104,7 @@ impl ErrorCode {
             Self::Process => "FH-CELL-PROCESS",
             Self::Attached => "FH-CELL-ATTACHED",
             Self::Upgrade => "FH-CELL-UPGRADE",
+            Self::Port => "FH-CELL-PORT",
             Self::Internal => "FH-CELL-INTERNAL",
         }
     }
@@ -116,6 +121,7 @@ impl ErrorCode {
             Self::State | Self::Attached => 409,
             Self::Upgrade => 426,
             Self::Internal => 500,
+            Self::Port => 502,
             Self::Wall | Self::Required => 503,
         }
     }

@@ -16,6 +16,9 @@ pub struct NetworkSpec {
     pub operator: OperatorNetwork,
 }
 
+/// The protocol a connection is upgraded to by `POST /v1/cell/connect`: the bytes of a TCP connection.
+pub const TCP_PROTOCOL: &str = "fumehood-tcp/1";
+
 /// What only the operator's file may say about the way out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -26,6 +29,8 @@ pub struct OperatorNetwork {
     pub upstream_proxy: Option<String>,
     /// Whether that proxy, rather than this machine, turns names into addresses.
     pub proxy_resolves: bool,
+    /// Files with certificates (PEM) that count as roots, for connections that are looked into.
+    pub extra_roots: Vec<PathBuf>,
 }
 
 /// A name bound to an address.
@@ -48,6 +53,10 @@ pub struct UpstreamSpec {
 pub struct NetworkOrder {
     /// As in [`NetworkSpec::hosts`].
     pub hosts: Vec<String>,
+    /// The generation of the list this one was made from: refused when another change came in between, which would be
+    /// undone otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_generation: Option<u64>,
 }
 
 /// The answer to `PUT /v1/cell/network`. When it is there, everything the new list does not allow has been cut.
@@ -99,4 +108,38 @@ pub struct RuleUsage {
 pub struct CheckOrder {
     /// A URL.
     pub url: String,
+}
+
+/// The answer to `POST /v1/cell/network/check`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckAnswer {
+    /// The host as it would be judged.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+    /// The rule that lets it through; none if no rule does.
+    pub rule: Option<String>,
+    /// What is spoken on the port: `tls`, `http` or `tcp`.
+    pub kind: Option<String>,
+    /// Where the connection would go; empty if it is refused.
+    pub way: Vec<String>,
+    /// Why it would be refused.
+    pub refusal: Option<Refusal>,
+}
+
+/// Something that is not let out of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The stable code.
+    pub code: String,
+    /// What happened, with its object.
+    pub message: String,
+    /// The host as asked for.
+    pub host: String,
+    /// The TCP port, where one is known.
+    pub port: Option<u16>,
+    /// The rule that was the reason; none where the reason is that there is none.
+    pub rule: Option<String>,
+    /// What would allow it.
+    pub remedy: String,
 }

@@ -14,6 +14,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::{cell::Cell, connections::Connections};
 
 mod cells;
+mod connect;
 mod follow;
 mod network;
 mod processes;
@@ -57,6 +58,11 @@ async fn route(
         ["v1", "cell", "events"] => {
             only(&Method::GET, &method, &path)?;
             follow::events(cell, query(&request, "follow")?)
+        }
+        ["v1", "cell", "connect"] => {
+            only(&Method::POST, &method, &path)?;
+            let port = query(&request, "port")?;
+            connect::inside(cell, connections, port, request).await
         }
         ["v1", "cell", "network"] => match method {
             Method::PUT => network::change(cell, &body(request).await?).await,

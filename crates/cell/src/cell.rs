@@ -59,6 +59,8 @@ pub(crate) struct State {
     pub(crate) lease: Option<sandbox::identity::Lease>,
     /// Its way out, while it runs.
     pub(crate) egress: Option<Rc<egress::core::Egress>>,
+    /// Held while the list of hosts is changed.
+    pub(crate) network_changes: Rc<tokio::sync::Mutex<()>>,
     /// What happened at the edge; outlives the egress.
     pub(crate) egress_log: Option<std::sync::Arc<egress::event::Log>>,
     /// Up to which revision of that it was told.

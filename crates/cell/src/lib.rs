@@ -14,7 +14,7 @@ pub mod folders;
 mod freezing;
 mod guarded_watch;
 mod log_file;
-mod network;
+pub mod network;
 pub mod owner;
 mod process;
 mod starting;

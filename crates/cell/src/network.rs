@@ -3,15 +3,16 @@
 use std::{
     collections::BTreeMap,
     io,
-    net::{IpAddr, Ipv6Addr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream as StdTcpStream},
     rc::Rc,
     sync::Arc,
+    time::Duration,
 };
 
 use cell_api::{
     error::{ErrorBody, ErrorCode},
     event::EventKind,
-    network::{NetworkChanged, NetworkInfo, NetworkSpec, OperatorNetwork, RuleUsage},
+    network::{NetworkChanged, NetworkInfo, NetworkOrder, NetworkSpec, OperatorNetwork, RuleUsage},
     order::LogMark,
 };
 use egress::{
@@ -27,6 +28,7 @@ use egress::{
 use jail::{message::SocketKind, spec::Route};
 use model::name::ServerName;
 use sandbox::process::Control;
+use tokio::net::{TcpSocket, TcpStream};
 
 use crate::cell::Cell;
 
@@ -79,13 +81,15 @@ impl Inside {
 
 /// The rules as asked for, and the operator's settings, checked.
 #[derive(Debug)]
-pub(crate) struct Checked {
-    rules: Vec<HostRule>,
-    upstreams: Upstreams,
+pub struct Checked {
+    /// The rules.
+    pub rules: Vec<HostRule>,
+    /// The operator's settings.
+    pub upstreams: Upstreams,
 }
 
 /// Checks everything that can be checked before anything is built; each problem in words.
-pub(crate) fn check(spec: &NetworkSpec, problems: &mut Vec<String>) -> Checked {
+pub fn check(spec: &NetworkSpec, problems: &mut Vec<String>) -> Checked {
     let rules = rules(&spec.hosts, problems);
     Checked { rules, upstreams: upstreams(&spec.operator, problems) }
 }
@@ -127,6 +131,7 @@ fn upstreams(operator: &OperatorNetwork, problems: &mut Vec<String>) -> Upstream
             Err(error) => problems.push(error.to_string()),
         }
     }
+    upstreams.extra_roots.clone_from(&operator.extra_roots);
     upstreams
 }
 
@@ -199,15 +204,25 @@ pub(crate) async fn begin(
 }
 
 /// Puts a new list in force; returns after the cut.
-pub(crate) async fn change(cell: &Cell, hosts: &[String]) -> Result<NetworkChanged, ErrorBody> {
+pub(crate) async fn change(cell: &Cell, order: &NetworkOrder) -> Result<NetworkChanged, ErrorBody> {
     let mut problems = Vec::new();
-    let rules = rules(hosts, &mut problems);
+    let rules = rules(&order.hosts, &mut problems);
     if !problems.is_empty() {
         let hint = "see `fumehood run --help` for the forms a host may have";
         return Err(ErrorBody::new(ErrorCode::Spec, problems.join("; ")).hint(hint));
     }
     let egress = running(cell)?;
+    // One after the other: a generation counts one change, and names what the next one was made from.
+    let changes = Rc::clone(&cell.state.borrow().network_changes);
+    let _turn = changes.lock().await;
     let before = egress.policy();
+    if let Some(expected) = order.if_generation.filter(|expected| *expected != before.generation()) {
+        let message = format!(
+            "the list of hosts is of generation {}, not {expected}: it was changed meanwhile",
+            before.generation()
+        );
+        return Err(ErrorBody::new(ErrorCode::State, message).hint("read it again, and change that"));
+    }
     let generation = before.generation().saturating_add(1);
     let changed = egress.set_policy(Policy::new(before.server().clone(), generation, rules)).await;
     let unopened = changed.unopened.iter().map(|port| format!("{}:{}: {}", port.host, port.port, port.error));
@@ -236,6 +251,41 @@ pub(crate) fn info(cell: &Cell) -> Result<NetworkInfo, ErrorBody> {
         flows: egress.flows(),
         usage: usage.collect(),
     })
+}
+
+/// How long a server inside has to take a connection.
+const TAKING: Duration = Duration::from_secs(5);
+
+/// A connection to a port on loopback inside the cell.
+pub(crate) async fn connect_inside(cell: &Cell, port: u16) -> Result<TcpStream, ErrorBody> {
+    if port == 0 {
+        let refusal = ErrorBody::new(ErrorCode::Spec, "a port is needed, from 1 to 65535");
+        return Err(refusal.hint("`POST /v1/cell/connect?port=8080`"));
+    }
+    let control = cell.state.borrow().control.clone();
+    let control = control
+        .ok_or_else(|| ErrorBody::new(ErrorCode::State, "the cell does not run").hint("start it first"))?;
+    let refused = |error: &io::Error| {
+        let message = format!("nothing inside takes connections on port {port}: {error}");
+        ErrorBody::new(ErrorCode::Port, message)
+    };
+    let v4 = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
+    match connect_to(&control, SocketKind::Tcp4, v4).await {
+        Ok(stream) => Ok(stream),
+        Err(error) if range().v6.is_none() => Err(refused(&error)),
+        // A server that listens on `localhost` may have taken that for the other family alone.
+        Err(error) => {
+            let v6 = SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port);
+            connect_to(&control, SocketKind::Tcp6, v6).await.map_err(|_| refused(&error))
+        }
+    }
+}
+
+async fn connect_to(control: &Control, kind: SocketKind, address: SocketAddr) -> io::Result<TcpStream> {
+    let made = control.sockets(vec![kind]).await.map_err(io::Error::other)?;
+    let socket = made.into_iter().next().ok_or_else(|| io::Error::other("the cell sent no socket"))?;
+    let socket = TcpSocket::from_std_stream(StdTcpStream::from(socket));
+    tokio::time::timeout(TAKING, socket.connect(address)).await?
 }
 
 /// The egress of a running cell.

@@ -14,7 +14,6 @@ use crate::dns::server::DnsServer;
 use crate::dns::{Answerer, DnsSettings, Names, Readying};
 use crate::doors::{Doors, Unopened, open_door};
 use crate::event::{End, Event, Log, LogSettings, Usage};
-use crate::http::answer::about;
 use crate::intake::{Intake, datagrams, listener};
 use crate::limits::Limits;
 use crate::name::HostName;
@@ -23,12 +22,12 @@ use crate::policy::{Permit, Policy};
 use crate::refusal::{Code, Refusal, Subject};
 use crate::registry::{Entry, Registry, Stop};
 use crate::resolve::{Resolver, SystemResolver};
-use crate::rule::{HostRule, Kind};
+use crate::rule::HostRule;
 use crate::serve::Door;
 use crate::splice::Pipes;
 use crate::synthetic::{Addresses, Synthetic, WildcardSettings};
 use crate::upstream::Upstreams;
-use crate::verdict::{Asked, UrlError, Verdict, places};
+use crate::verdict::{self, UrlError, Verdict};
 
 /// The port of the explicit proxy, at [`crate::synthetic::Range::proxy`].
 pub const PROXY_PORT: u16 = 3128;
@@ -210,35 +209,7 @@ impl Egress {
     /// # Errors
     /// If it is no URL.
     pub async fn check(&self, url: &str) -> Result<Verdict, UrlError> {
-        let asked = Asked::parse(url)?;
-        let policy = self.policy();
-        let mut verdict = Verdict {
-            host: crate::name::shown(&asked.host),
-            port: asked.port,
-            rule: None,
-            kind: None,
-            way: Vec::new(),
-            refusal: None,
-        };
-        let permit = match asked.name(&policy).and_then(|name| policy.judge(&name, asked.port)) {
-            Ok(permit) => permit,
-            Err(refusal) => return Ok(Verdict { refusal: Some(refusal), ..verdict }),
-        };
-        verdict.host = permit.name().to_string();
-        verdict.rule = Some(permit.rule().to_string());
-        verdict.kind = Some(permit.kind());
-        verdict.refusal = match (permit.kind(), asked.kind) {
-            (Kind::Tls, Kind::Http | Kind::Tcp) => Some(about(&permit, Code::NotTls, "")),
-            (Kind::Http, Kind::Tls | Kind::Tcp) => Some(about(&permit, Code::NotHttp, "")),
-            _ => None,
-        };
-        if verdict.refusal.is_none() {
-            match self.core.dialer.way(&permit).await {
-                Ok(way) => verdict.way = places(&way),
-                Err(refusal) => verdict.refusal = Some(refusal),
-            }
-        }
-        Ok(verdict)
+        verdict::check(&self.policy(), &self.core.dialer, url).await
     }
 
     /// What happened so far and what goes on happening.

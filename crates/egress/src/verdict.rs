@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::dial::{Target, Way};
+use crate::dial::{Dialer, Target, Way};
+use crate::http::answer::about;
 use crate::name::{HostName, spelled_address};
 use crate::policy::Policy;
 use crate::refusal::{Code, Refusal, Subject};
@@ -33,17 +34,53 @@ pub struct UrlError {
     pub text: String,
 }
 
+/// What would happen to a request for `url` under these rules: which of them would decide, and where it would go. Looks
+/// the name up if the rules allow it, and connects nowhere.
+///
+/// # Errors
+/// If it is no URL.
+pub async fn check(policy: &Policy, dialer: &Dialer, url: &str) -> Result<Verdict, UrlError> {
+    let asked = Asked::parse(url)?;
+    let mut verdict = Verdict {
+        host: crate::name::shown(&asked.host),
+        port: asked.port,
+        rule: None,
+        kind: None,
+        way: Vec::new(),
+        refusal: None,
+    };
+    let permit = match asked.name(policy).and_then(|name| policy.judge(&name, asked.port)) {
+        Ok(permit) => permit,
+        Err(refusal) => return Ok(Verdict { refusal: Some(refusal), ..verdict }),
+    };
+    verdict.host = permit.name().to_string();
+    verdict.rule = Some(permit.rule().to_string());
+    verdict.kind = Some(permit.kind());
+    verdict.refusal = match (permit.kind(), asked.kind) {
+        (Kind::Tls, Kind::Http | Kind::Tcp) => Some(about(&permit, Code::NotTls, "")),
+        (Kind::Http, Kind::Tls | Kind::Tcp) => Some(about(&permit, Code::NotHttp, "")),
+        _ => None,
+    };
+    if verdict.refusal.is_none() {
+        match dialer.way(&permit).await {
+            Ok(way) => verdict.way = places(&way),
+            Err(refusal) => verdict.refusal = Some(refusal),
+        }
+    }
+    Ok(verdict)
+}
+
 /// What a URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-    pub(crate) kind: Kind,
+struct Asked {
+    host: String,
+    port: u16,
+    kind: Kind,
 }
 
 impl Asked {
     /// Reads a URL, or a bare `host` or `host:port` (TLS).
-    pub(crate) fn parse(text: &str) -> Result<Self, UrlError> {
+    fn parse(text: &str) -> Result<Self, UrlError> {
         let fault = || UrlError { text: crate::name::shown(text) };
         let (scheme, rest) = text.split_once("://").unwrap_or(("https", text));
         let (kind, usual) = match scheme.to_ascii_lowercase().as_str() {
@@ -66,7 +103,7 @@ impl Asked {
     }
 
     /// The name asked for, or why it is none.
-    pub(crate) fn name(&self, policy: &Policy) -> Result<HostName, Refusal> {
+    fn name(&self, policy: &Policy) -> Result<HostName, Refusal> {
         HostName::parse(&self.host).map_err(|error| {
             let detail = if spelled_address(&self.host).is_some() {
                 "an IP address".into()
@@ -85,7 +122,7 @@ impl Asked {
 }
 
 /// The places of a way, as text.
-pub(crate) fn places(way: &Way) -> Vec<String> {
+fn places(way: &Way) -> Vec<String> {
     match way {
         Way::Pinned(address) => vec![address.to_string()],
         Way::Direct(addresses) => addresses.iter().map(ToString::to_string).collect(),

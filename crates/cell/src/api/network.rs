@@ -15,7 +15,7 @@ use crate::{cell::Cell, network};
 
 /// `PUT /v1/cell/network`: answered after the cut.
 pub(super) async fn change(cell: &Cell, order: &NetworkOrder) -> Result<Reply, ErrorBody> {
-    json(StatusCode::OK, &network::change(cell, &order.hosts).await?)
+    json(StatusCode::OK, &network::change(cell, order).await?)
 }
 
 /// `GET /v1/cell/network`

@@ -10,13 +10,14 @@ use cell_api::{
     order::{SignalOrder, Started, StderrMode},
     spec::ProcessSpec,
 };
-use http_body_util::{BodyExt, Empty};
-use hyper::{Request, Response, StatusCode, body::Incoming, header};
-use hyper_util::rt::TokioIo;
+use hyper::{Request, StatusCode, body::Incoming};
 use model::exit::Cause;
-use tokio::{io::AsyncReadExt, net::UnixStream};
 
-use super::{Reply, json, reply};
+use super::{
+    Reply,
+    connect::{must_ask_for, switch, upgraded},
+    json, reply,
+};
 use crate::{attach, cell::Cell, connections::Connections, process::Process, starting, validate};
 
 /// Number of the main process.
@@ -72,11 +73,7 @@ pub(super) fn attach(
     stderr: StderrMode,
     request: Request<Incoming>,
 ) -> Result<Reply, ErrorBody> {
-    let wanted = request.headers().get(header::UPGRADE).and_then(|value| value.to_str().ok());
-    if wanted != Some(PROTOCOL) {
-        return Err(ErrorBody::new(ErrorCode::Upgrade, "attach needs an upgrade of the connection")
-            .hint(format!("send `Connection: upgrade` and `Upgrade: {PROTOCOL}`")));
-    }
+    must_ask_for(PROTOCOL, &request)?;
     let seat = process.sit(stderr).ok_or_else(|| {
         ErrorBody::new(ErrorCode::Attached, format!("somebody is attached to process {} already", process.id))
     })?;
@@ -85,10 +82,7 @@ pub(super) fn attach(
     let here = connections.enter();
     tokio::task::spawn_local(async move {
         let _here = here;
-        let Ok(upgraded) = hyper::upgrade::on(request).await else { return };
-        let Ok(parts) = upgraded.downcast::<TokioIo<UnixStream>>() else { return };
-        let (from, to) = parts.io.into_inner().into_split();
-        let from = std::io::Cursor::new(parts.read_buf).chain(from);
+        let Some((from, to)) = upgraded(request).await else { return };
         let is_main = process.id == MAIN;
         let end = async {
             if is_main {
@@ -101,11 +95,7 @@ pub(super) fn attach(
         // Whoever was attached has left or broke the rules; the process is not concerned.
         attach::relay(from, to, seat, end, is_main).await.ok();
     });
-    let mut switch = Response::new(Empty::new().boxed_unsync());
-    *switch.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    switch.headers_mut().insert(header::UPGRADE, header::HeaderValue::from_static(PROTOCOL));
-    switch.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("upgrade"));
-    Ok(switch)
+    Ok(switch(PROTOCOL))
 }
 
 /// The process of that number.

@@ -66,6 +66,12 @@ impl Process {
         self.status("NSpid:").map_or(0, |pids| pids.split_ascii_whitespace().count())
     }
 
+    /// Whether `SIGKILL` is on its way to it: it comes back from the kernel no more.
+    pub fn is_killed(&self) -> bool {
+        let mask = self.status("SigPnd:").and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask & (1 << (libc::SIGKILL - 1)) != 0)
+    }
+
     /// Its real uid here.
     pub fn host_id(&self) -> Option<u32> {
         self.status("Uid:")?.split_ascii_whitespace().next()?.parse().ok()

@@ -39,6 +39,16 @@ pub(crate) enum End {
 }
 
 impl Ending {
+    /// Which of `run` and the supervisor is not killed, and may take its time to notice.
+    pub(crate) fn spares(self, run: i32, supervisor: i32) -> Vec<i32> {
+        match self {
+            Self::RunKilled => vec![supervisor],
+            Self::SupervisorKilled => vec![run],
+            Self::BothKilled | Self::AllKilled => Vec::new(),
+            _ => vec![run, supervisor],
+        }
+    }
+
     /// Whether nobody is left who could clear up what has a name.
     pub(crate) fn leaves_names(self) -> bool {
         matches!(self, Self::BothKilled | Self::AllKilled)
@@ -46,9 +56,9 @@ impl Ending {
 
     /// Whether something is killed, so that the kernel's part must be over at once, and not first `run`.
     pub(crate) fn is_abrupt(self) -> bool {
-        !matches!(
+        matches!(
             self,
-            Self::ByItself | Self::StdinClosed | Self::ClientKilled | Self::Terminated | Self::Interrupted
+            Self::RunKilled | Self::SupervisorKilled | Self::JailKilled | Self::BothKilled | Self::AllKilled
         )
     }
 

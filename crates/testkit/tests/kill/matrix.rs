@@ -70,7 +70,7 @@ fn one(stage: &Stage, ending: Ending, tool: Tool) {
         Ending::AllKilled => kill_together(&[run, supervisor, jail]),
     }
     if ending.is_abrupt() {
-        play.assert_gone_at_once(since, &[run, supervisor], &case);
+        play.assert_gone_at_once(since, &ending.spares(run, supervisor), &case);
     }
     let end = play.end(&case);
     if !ending.is_abrupt() {

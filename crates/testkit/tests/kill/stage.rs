@@ -147,7 +147,10 @@ impl Play<'_> {
         self.await_that("the tool is up", |play| {
             let inside = play.inside().len();
             let mut stopped = || play.inside().iter().any(|process| process.is_stopped);
-            up.exists() && inside >= tool.processes() && (tool != Tool::Stopped || stopped())
+            up.exists()
+                && inside >= tool.processes()
+                && (tool != Tool::Stopped || stopped())
+                && play.is_attached()
         });
         self.traces.look();
         let (cells, namespaces, ids) =
@@ -161,8 +164,9 @@ impl Play<'_> {
         let up = self.stage.world.path("work/up");
         let deadline = Instant::now() + PATIENCE;
         while self.run.try_wait().unwrap().is_none() && Instant::now() < deadline {
-            let init = self.inside().first().map(|process| process.pid);
-            if up.exists() && init.is_some_and(|init| !killed.contains(&init)) {
+            let inside = self.inside();
+            let init = inside.iter().find(|process| process.inner_pid() == Some(1));
+            if up.exists() && init.is_some_and(|init| !killed.contains(&init.pid)) {
                 return true;
             }
             thread::sleep(Duration::from_millis(1));
@@ -228,15 +232,24 @@ impl Play<'_> {
 
     /// The word of the API that freezes the cell.
     pub(crate) fn freeze(&mut self) {
-        let cell = self.traces.cells().first().expect("the cell has a folder").clone();
-        let mut stream = UnixStream::connect(self.stage.cells().join(cell).join("api.sock")).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let request =
-            "POST /v1/cell/freeze HTTP/1.1\r\nhost: cell\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let answer = self.ask("POST /v1/cell/freeze").expect("the API answers");
         assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains("\"frozen\""), "{answer}");
+    }
+
+    /// Whether `run` has taken over the tool's streams: before that it cannot say how the tool ends.
+    fn is_attached(&self) -> bool {
+        self.ask("GET /v1/processes").is_ok_and(|answer| answer.contains("\"attached\":true"))
+    }
+
+    fn ask(&self, what: &str) -> std::io::Result<String> {
+        let cell = self.traces.cells().first().ok_or(std::io::ErrorKind::NotFound)?;
+        let mut stream = UnixStream::connect(self.stage.cells().join(cell).join("api.sock"))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let rest = "HTTP/1.1\r\nhost: cell\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+        stream.write_all(format!("{what} {rest}").as_bytes())?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
     }
 
     /// Lets the tool that ends by itself do so.
@@ -297,7 +310,7 @@ impl Play<'_> {
         };
         let runs = |left: &Leftover| matches!(left, Leftover::Process(..));
         await_none(since + AT_ONCE, case, || {
-            list(&|process| !process.is_ending).into_iter().filter(runs).collect()
+            list(&|process| !process.is_ending && !process.is_killed()).into_iter().filter(runs).collect()
         });
         await_none(since + TAKEN_APART, case, || list(&|_| true));
     }

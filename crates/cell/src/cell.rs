@@ -113,15 +113,23 @@ impl Cell {
         for folder in [&supervision.folders.state, &supervision.folders.cells()] {
             make_private(folder).map_err(io::Error::other)?;
         }
+        // Whoever is killed meanwhile leaves a folder whose name says whose it was, or one with a record in it.
+        let beginning = supervision.folders.cells().join(record.supervisor.folder());
+        std::fs::create_dir(&beginning)?;
+        record.write(&beginning)?;
         let id = loop {
             let id = random_id()?;
-            match std::fs::create_dir(supervision.folders.cell(&id)) {
+            // A folder takes the place of an empty one at the most; a cell's is never empty.
+            match std::fs::rename(&beginning, supervision.folders.cell(&id)) {
                 Ok(()) => break id,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty
+                    ) => {}
                 Err(error) => return Err(error),
             }
         };
-        record.write(&supervision.folders.cell(&id))?;
         Ok(Rc::new(Self {
             id,
             supervision,

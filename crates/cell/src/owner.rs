@@ -35,6 +35,9 @@ pub struct ProcessMark {
     pub start: u64,
 }
 
+/// First part of the name of a folder that is to become a cell's. No cell is called so.
+const BEGINNING: &str = ".begun-by-";
+
 impl ProcessMark {
     /// The mark of a process that exists; `None` when there is none (or it is a zombie: nothing of it is left).
     pub fn of(pid: i32) -> Option<Self> {
@@ -45,6 +48,17 @@ impl ProcessMark {
         let state = fields.next()?;
         let start = fields.nth(18)?.parse().ok()?;
         (state != "Z" && state != "X").then_some(Self { pid, start })
+    }
+
+    /// The name of the folder of a cell which this supervisor is just beginning.
+    pub(crate) fn folder(self) -> String {
+        format!("{BEGINNING}{}-{}", self.pid, self.start)
+    }
+
+    /// The supervisor that is beginning a cell in a folder of this name, if it is such a name.
+    pub(crate) fn beginner(folder: &str) -> Option<Self> {
+        let (pid, start) = folder.strip_prefix(BEGINNING)?.split_once('-')?;
+        Some(Self { pid: pid.parse().ok()?, start: start.parse().ok()? })
     }
 
     /// Whether that very process still exists.

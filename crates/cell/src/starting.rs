@@ -18,6 +18,7 @@ use model::{
     layer::{Layer, LayerName, LayerState},
 };
 use sandbox::{
+    cgroup::Hierarchies,
     host::{Host, MountError, PlanError},
     plan::{self, PrepareError, Prepared},
     process::{OrderError, Running, Sandbox, StartError},
@@ -73,6 +74,10 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
         make_private(folder).map_err(|error| no(internal(error.to_string())))?;
     }
     let inside = Inside::new();
+    // Whoever is killed while the groups are made leaves a record that names them all.
+    let groups = Hierarchies::detect().candidates(&cell.id);
+    let recorded = cell.record(|record| record.cgroups = groups);
+    recorded.map_err(|error| no(internal(format!("writing the owner's record failed: {error}"))))?;
     let prepared = prepare(cell, &spec, data.as_deref(), &inside).map_err(no)?;
     let Prepared { spec: wall, process, groups, lease, layers, notes } = prepared;
     let guarded = guarded(&wall.root);
@@ -216,6 +221,7 @@ fn not_built(error: &StartError) -> ErrorBody {
         StartError::Layer(failure) if error.is_host() => {
             ErrorBody::new(ErrorCode::Wall, error.to_string()).layer(stage(failure))
         }
+        StartError::Program { .. } => ErrorBody::new(ErrorCode::Wall, chain(error)).layer("jail"),
         _ => internal(chain(error)),
     };
     refusal.hint(error.hint())

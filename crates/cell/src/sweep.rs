@@ -1,10 +1,6 @@
 //! Removes what dead supervisors left behind: processes, groups, folders.
 
-use std::{
-    fs, io,
-    path::Path,
-    time::{Duration, SystemTime},
-};
+use std::{fs, io, path::Path, time::Duration};
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -16,8 +12,6 @@ use crate::{
     owner::{OwnerRecord, ProcessMark, boot_id},
 };
 
-/// A folder without a readable record is somebody's who is just beginning, until it is this old.
-const BEGINNING: Duration = Duration::from_secs(10);
 /// How long groups of a dead cell may take to empty.
 const REMOVING: Duration = Duration::from_secs(2);
 
@@ -64,10 +58,12 @@ pub fn living(folders: &Folders) -> io::Result<Vec<(String, OwnerRecord)>> {
     let boot = boot_id()?;
     let mut found = Vec::new();
     for entry in entries.flatten() {
-        if let Ok(record) = OwnerRecord::read(&entry.path())
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if ProcessMark::beginner(&name).is_none()
+            && let Ok(record) = OwnerRecord::read(&entry.path())
             && record.lives(&boot)
         {
-            found.push((entry.file_name().to_string_lossy().into_owned(), record));
+            found.push((name, record));
         }
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
@@ -95,7 +91,8 @@ fn sweep_one(folder: &Path, boot: &str, swept: &mut Swept) {
                 }
             }
         }
-        Err(_) if is_young(folder) => return,
+        // A folder gets a cell's name only with a record in it.
+        Err(_) if ProcessMark::beginner(&name).is_some_and(ProcessMark::lives) => return,
         Err(_) => {}
     }
     match fs::remove_dir_all(folder) {
@@ -120,11 +117,6 @@ fn kill(jail: ProcessMark) {
         let patience = Timespec { tv_sec: REMOVING.as_secs().cast_signed(), tv_nsec: 0 };
         poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&patience)).ok();
     }
-}
-
-fn is_young(folder: &Path) -> bool {
-    let changed = fs::metadata(folder).and_then(|found| found.modified());
-    changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|age| age < BEGINNING))
 }
 
 #[cfg(test)]
@@ -155,11 +147,19 @@ mod tests {
         cell(&folders, "alive", &mine);
         cell(&folders, "dead", &dead);
         cell(&folders, "earlier", &earlier);
-        fs::create_dir(folders.cell("beginning")).unwrap();
+        let begun = |mark: ProcessMark| {
+            let folder = folders.cell(&mark.folder());
+            fs::create_dir(&folder).unwrap();
+            folder
+        };
+        let (beginning, begun_by_the_dead) = (begun(mine.supervisor), begun(dead.supervisor));
         let mut swept = sweep(&folders).unwrap();
         swept.removed.sort();
-        assert_eq!(swept, Swept { removed: vec!["dead".into(), "earlier".into()], stuck: vec![] });
-        assert!(folders.cell("alive").exists() && folders.cell("beginning").exists());
+        assert_eq!(
+            swept,
+            Swept { removed: vec![dead.supervisor.folder(), "dead".into(), "earlier".into()], stuck: vec![] }
+        );
+        assert!(folders.cell("alive").exists() && beginning.exists() && !begun_by_the_dead.exists());
         assert_eq!(living(&folders).unwrap(), [("alive".to_owned(), mine)]);
     }
 

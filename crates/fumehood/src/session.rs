@@ -2,6 +2,7 @@
 
 use std::{
     os::{fd::OwnedFd, unix::net::UnixStream as StdUnixStream},
+    path::PathBuf,
     process::{ExitStatus, Stdio},
     time::Duration,
 };
@@ -59,6 +60,8 @@ impl Session {
             Err(error) => {
                 // The connection is closed by now, so it ends by itself.
                 leave(&mut supervisor).await;
+                // Where it was killed, what it had begun is cleared up in its place.
+                crate::places::sweep(&folders, false);
                 Err(error)
             }
         }
@@ -70,9 +73,14 @@ impl Session {
         Ok(client.attach(1, stderr).await.map_err(Stop::from)?)
     }
 
+    /// The cell's folder, through which its supervisor is reached.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folders.cell(&self.info.id)
+    }
+
     /// One more connection.
     pub(crate) async fn another(&self) -> anyhow::Result<Client> {
-        Ok(Client::connect(&self.folders.cell(&self.info.id)).await.map_err(Stop::from)?)
+        Ok(Client::connect(&self.folder()).await.map_err(Stop::from)?)
     }
 
     /// Lets go: whatever still runs ends at once. Waits until the supervisor has cleared up, and does so in its place

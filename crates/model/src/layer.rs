@@ -46,6 +46,8 @@ pub enum LayerName {
     Identity,
     /// Supplementary groups of the user are dropped.
     Groups,
+    /// The owners of mounted trees are mapped to the tool, where started by root.
+    MountOwners,
     /// Landlock over the same paths.
     Landlock,
     /// Memory ceiling.
@@ -78,6 +80,7 @@ impl LayerName {
             | Self::Seccomp
             | Self::Identity => true,
             Self::Groups
+            | Self::MountOwners
             | Self::Landlock
             | Self::Memory
             | Self::Cpu
@@ -104,6 +107,7 @@ impl fmt::Display for LayerName {
             Self::Seccomp => "seccomp",
             Self::Identity => "identity",
             Self::Groups => "groups",
+            Self::MountOwners => "mount owners",
             Self::Landlock => "landlock",
             Self::Memory => "memory",
             Self::Cpu => "cpu",

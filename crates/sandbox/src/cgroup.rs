@@ -25,6 +25,8 @@ pub use hierarchies::Hierarchies;
 pub use removal::{Leftover, sweep};
 pub use runtime::{CellGroups, FreezeError, MemoryUse};
 
+use std::path::PathBuf;
+
 use model::layer::{Layer, LayerName};
 use model::limits::Limits;
 use obstacle::Obstacle;
@@ -85,6 +87,13 @@ impl Hierarchies {
 }
 
 impl Hierarchies {
+    /// Every folder that [`Hierarchies::create`] may make for this cell, in the order they can be removed: for a record
+    /// that is written before it does. None where the id cannot be part of a group's name.
+    pub fn candidates(&self, cell_id: &str) -> Vec<PathBuf> {
+        let Some(name) = group_name(cell_id) else { return Vec::new() };
+        self.places(&name)
+    }
+
     /// Groups without a ceiling, in the v1 hierarchies that a JVM wants to see beside memory and CPU before it
     /// believes in any (it looks for all four). Where one cannot be made, a JVM sizes its heap by the host.
     fn add_shown(&self, groups: &mut CellGroups, name: &str) {

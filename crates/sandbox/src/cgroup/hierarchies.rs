@@ -97,6 +97,16 @@ impl Hierarchies {
         UnifiedGroup::create(place, name, &wanted)
     }
 
+    /// Where groups of this name may be made: in our own group of each hierarchy, in the unified one also above it.
+    pub(super) fn places(&self, name: &str) -> Vec<PathBuf> {
+        let unified = self.unified.iter().flat_map(|place| {
+            let above = place.own.ancestors().take_while(|above| above.starts_with(&place.top));
+            above.map(|above| above.join(name))
+        });
+        let legacy = self.legacy.iter().filter_map(|hierarchy| hierarchy.place.as_ref().ok());
+        unified.chain(legacy.map(|place| place.own.join(name))).collect()
+    }
+
     /// Why no group in the unified hierarchy can have this controller, if that is so and we can look.
     pub(super) fn lacks(&self, controller: Controller) -> Option<Obstacle> {
         self.unified.as_ref().ok()?.lacks(controller)

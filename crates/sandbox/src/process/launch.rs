@@ -169,7 +169,7 @@ fn layers(spec: &Spec, ready: &Report) -> Vec<Layer> {
     ));
     for path in unmapped {
         layers.push(Layer {
-            name: LayerName::Identity,
+            name: LayerName::MountOwners,
             state: LayerState::Missing,
             detail: format!("the owner of {path} could not be mapped to the tool"),
             remedy:

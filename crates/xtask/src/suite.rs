@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
@@ -96,7 +97,7 @@ fn tests(workspace: &Workspace, which: &Which) -> Command {
         let profile = if which.all { "all" } else { "default" };
         let mut command = workspace.cargo(&["nextest", "run", "--workspace", "--profile", profile]);
         if !which.filters.is_empty() {
-            command.args(["-E", &expression(&which.filters)]);
+            command.args(["-E", &expression(&workspace.root, &which.filters)]);
         }
         return command;
     }
@@ -111,7 +112,26 @@ fn tests(workspace: &Workspace, which: &Which) -> Command {
 }
 
 /// Tests whose own name, program or crate holds one of the words.
-fn expression(words: &[String]) -> String {
-    let any = |word: &String| format!("test(~{word}) | binary(~{word}) | package(~{word})");
-    words.iter().map(any).collect::<Vec<_>>().join(" | ")
+///
+/// The runner takes a word that no program or crate holds for a slip, so these are only named where there are some.
+fn expression(root: &Path, words: &[String]) -> String {
+    let crates = names_in(&root.join("crates"));
+    let programs: Vec<String> =
+        crates.iter().flat_map(|name| names_in(&root.join("crates").join(name).join("tests"))).collect();
+    let mut parts = Vec::new();
+    for word in words {
+        parts.push(format!("test(~{word})"));
+        for (kind, names) in [("package", &crates), ("binary", &programs)] {
+            if names.iter().any(|name| name.contains(word)) {
+                parts.push(format!("{kind}(~{word})"));
+            }
+        }
+    }
+    parts.join(" | ")
+}
+
+/// Names in a folder, without extensions.
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned())).collect()
 }

@@ -3,7 +3,8 @@
 use std::ops::RangeInclusive;
 
 use super::complaint::Complaint;
-use super::limits::{kept, size_of, within};
+use super::limit_name::within;
+use super::limits::{kept, size_of};
 use super::problem::Source;
 use super::written::{self, At};
 use crate::size;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::complaint::Complaint;
 use super::data;
-use super::limits::{LimitName, Numbers, SomeLimits, kept, numbers, size_of};
+use super::limit_name::LimitName;
+use super::limits::{Numbers, SomeLimits, kept, numbers, size_of};
 use super::problem::Source;
 use super::written;
 

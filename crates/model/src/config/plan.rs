@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use super::env::EnvValue;
 use super::flags::Flags;
-use super::limits::{LimitName, SomeLimits};
+use super::limit_name::LimitName;
+use super::limits::SomeLimits;
 use super::network::Transport;
 use super::operator::Operator;
 use super::project::Project;

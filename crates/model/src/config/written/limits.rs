@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{At, Size};
-use crate::config::limits::LimitName;
+use crate::config::limit_name::LimitName;
 use crate::limits::Requirement;
 
 /// Ceilings of a cell.

@@ -20,6 +20,12 @@ pub(crate) enum Verb {
     Run(Run),
     /// Run any command in a throw-away cell; memory and process ceilings must be held by the kernel
     Exec(Exec),
+    /// Let a server reach a host: its running cells at once, later ones by its configuration
+    Allow(Change),
+    /// Take a host from a server, and cut what is open to it
+    Deny(Change),
+    /// Show what was let out of cells and what was not, and ask what would be
+    Egress(Egress),
     /// List the running cells
     Ps(Ps),
     /// Show what a server wrote to stderr
@@ -34,7 +40,7 @@ pub(crate) enum Verb {
 }
 
 /// What a cell is given.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Given {
     /// Name to list and log it under
     #[arg(long, value_name = "NAME")]
@@ -51,6 +57,9 @@ pub(crate) struct Given {
     /// Set a ceiling: memory, cpu, processes, open_files, file_size, scratch, scratch_files, require
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
+    /// Let it reach a host: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`, `tcp://host:5432`
+    #[arg(long = "host", value_name = "RULE")]
+    pub(crate) hosts: Vec<String>,
     /// Say what the cell sees, and pass the program's stderr on
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -64,6 +73,9 @@ pub(crate) struct Run {
     /// Seconds the server has to end by itself after stdin is closed
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(0..=600))]
     pub(crate) grace: u64,
+    /// Listen on a port of this machine's loopback (0 for any) and lead it to a port inside the cell
+    #[arg(long, value_name = "[127.0.0.1:]PORT:INSIDE")]
+    pub(crate) publish: Vec<String>,
     /// A server of fumehood.toml or of the operator's file, or a command; after `--` always a command
     #[arg(
         required = true,
@@ -78,7 +90,7 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
     /// Start it in this running cell instead of a new one
-    #[arg(long = "in", value_name = "CELL", conflicts_with_all = ["name", "mounts", "data", "limits"])]
+    #[arg(long = "in", value_name = "CELL", conflicts_with_all = ["name", "mounts", "data", "limits", "hosts"])]
     pub(crate) cell: Option<String>,
     #[command(flatten)]
     pub(crate) given: Given,
@@ -87,9 +99,76 @@ pub(crate) struct Exec {
     pub(crate) command: Vec<String>,
 }
 
+/// `allow` and `deny`
+#[derive(Debug, Args)]
+pub(crate) struct Change {
+    /// A declared server, or the name under which one runs
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+    /// What it may reach: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`, `tcp://host:5432`
+    #[arg(required = true, value_name = "RULE")]
+    pub(crate) rules: Vec<String>,
+    /// Change the running cells only, and no file
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `egress`
+#[derive(Debug, Args)]
+pub(crate) struct Egress {
+    #[command(subcommand)]
+    pub(crate) what: EgressVerb,
+}
+
+/// What can be asked about the edge.
+#[derive(Debug, Subcommand)]
+pub(crate) enum EgressVerb {
+    /// Show connections, refusals and changes; of cells that run, else of the last one that did
+    Log(EgressLog),
+    /// Say what would happen to a request, and which rule decides: exit code 0 or 12
+    Check(EgressCheck),
+}
+
+/// `egress log`
+#[derive(Debug, Args)]
+pub(crate) struct EgressLog {
+    /// Name or id of a cell; every one where none is given
+    #[arg(value_name = "NAME | ID")]
+    pub(crate) whose: Option<String>,
+    /// Go on as it grows
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Print each entry as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `egress check`
+#[derive(Debug, Args)]
+pub(crate) struct EgressCheck {
+    /// A running cell by name or id, or a declared server
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+    /// A URL, or `host:port`
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `ps`
 #[derive(Debug, Args)]
 pub(crate) struct Ps {
+    /// Also show allowed hosts and open connections
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,13 +12,17 @@ use cell_api::{
     spec::{CellSpec, Kind, Lease},
 };
 use model::{
-    config::{EnvValue, FlagTexts, Flags, Operator, Place, Plan, PlanError, PlannedMount, Problems, Project},
+    config::{
+        EnvValue, FlagTexts, Flags, Operator, Origin, Place, Plan, PlanError, PlannedMount, Problems,
+        Project, Transport,
+    },
     mount::Mount,
     name::ServerName,
 };
 
 use crate::{
     cli::Given,
+    hosts::{self, Rules},
     naming,
     stop::{REFUSED, Stop, USAGE},
 };
@@ -34,6 +38,26 @@ pub(crate) struct Configuration {
     name: Option<ServerName>,
 }
 
+/// A server to run.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Its cell.
+    pub(crate) spec: CellSpec,
+    /// How it speaks.
+    pub(crate) transport: Transport,
+}
+
+/// Which file declares a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Declared {
+    /// The project's, at this path.
+    Project(PathBuf),
+    /// The operator's, at this path.
+    Operator(PathBuf),
+    /// None.
+    Nowhere,
+}
+
 impl Configuration {
     /// Reads the operator's file and the flags; tells everything that is wrong with either.
     pub(crate) fn read(folders: &Folders, given: &Given) -> anyhow::Result<Self> {
@@ -45,9 +69,10 @@ impl Configuration {
             env: &given.env,
             data: given.data.as_deref(),
             limits: &given.limits,
+            hosts: &given.hosts,
         };
-        let flags =
-            Flags::parse(&texts, &Place { folder: &cwd, home: home.as_deref() }).map_err(|errors| {
+        let flags = Flags::parse_with(&texts, &Place { folder: &cwd, home: home.as_deref() }, &Rules)
+            .map_err(|errors| {
                 let lines: Vec<String> = errors
                     .as_slice()
                     .iter()
@@ -65,11 +90,11 @@ impl Configuration {
     }
 
     /// A server or a command for `run`. `explicit` says that `--` stood before it.
-    pub(crate) fn server(&self, words: Vec<String>, explicit: bool) -> anyhow::Result<CellSpec> {
+    pub(crate) fn server(&self, words: Vec<String>, explicit: bool) -> anyhow::Result<Wanted> {
         if let (false, [word]) = (explicit, words.as_slice()) {
             let project = self.project()?;
             match Plan::server(word, project.as_ref(), &self.operator, &self.flags) {
-                Ok(plan) => return self.spec(&plan, Kind::Server),
+                Ok(plan) => return self.wanted(&plan),
                 Err(PlanError::Unknown { .. }) if looks_like_a_program(word) => {}
                 Err(error) => return Err(refused(&error)),
             }
@@ -77,7 +102,43 @@ impl Configuration {
         let name = self.name.clone().unwrap_or_else(|| naming::of(&words));
         let plan =
             Plan::command(&name, words, &self.operator, &self.flags).map_err(|error| refused(&error))?;
-        self.spec(&plan, Kind::Server)
+        self.wanted(&plan)
+    }
+
+    /// The hosts of a server by the files alone, with the operator's part.
+    pub(crate) fn network(&self, name: &ServerName) -> anyhow::Result<NetworkSpec> {
+        let project = self.project()?;
+        match Plan::server(name.as_str(), project.as_ref(), &self.operator, &self.flags) {
+            Ok(plan) => Ok(self.network_of(&plan)),
+            Err(PlanError::Unknown { .. }) => Ok(NetworkSpec {
+                hosts: self.operator.allow(name).to_vec(),
+                proxy_env: false,
+                operator: hosts::of_operator(&self.operator),
+            }),
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    /// Where the server is declared.
+    pub(crate) fn declared(&self, folders: &Folders, name: &ServerName) -> anyhow::Result<Declared> {
+        let project = self.project()?;
+        match Plan::server(name.as_str(), project.as_ref(), &self.operator, &Flags::default()) {
+            Ok(plan) => match (plan.origin(), project) {
+                (Origin::Project, Some(project)) => {
+                    Ok(Declared::Project(project.folder().join(Project::FILE_NAME)))
+                }
+                _ => Ok(Declared::Operator(operators_file(folders))),
+            },
+            Err(PlanError::Unknown { .. }) => Ok(Declared::Nowhere),
+            Err(error @ PlanError::DeclaredTwice { .. }) => Err(refused(&error)),
+            // Too much of anything has nothing to do with hosts.
+            Err(_) => match project {
+                Some(project) if project.servers().contains_key(name) => {
+                    Ok(Declared::Project(project.folder().join(Project::FILE_NAME)))
+                }
+                _ => Ok(Declared::Operator(operators_file(folders))),
+            },
+        }
     }
 
     /// A command for `exec`.
@@ -86,6 +147,11 @@ impl Configuration {
         let plan =
             Plan::code(&name, command, &self.operator, &self.flags).map_err(|error| refused(&error))?;
         self.spec(&plan, Kind::Code)
+    }
+
+    /// The operator's maximum of a persistent folder, in bytes.
+    pub(crate) fn most_data(&self) -> Option<u64> {
+        self.operator.maximum().data()
     }
 
     /// The variables of the flags alone.
@@ -100,12 +166,25 @@ impl Configuration {
             if let Some(bytes) = read(&file)? {
                 let shown = file.strip_prefix(&self.cwd).unwrap_or(&file).display().to_string();
                 let place = Place { folder, home: None };
-                return Project::resolve(&shown, &bytes, &place)
+                return Project::resolve_with(&shown, &bytes, &place, &Rules)
                     .map(Some)
                     .map_err(|problems| wrong(&problems));
             }
         }
         Ok(None)
+    }
+
+    fn wanted(&self, plan: &Plan) -> anyhow::Result<Wanted> {
+        Ok(Wanted { spec: self.spec(plan, Kind::Server)?, transport: plan.transport() })
+    }
+
+    fn network_of(&self, plan: &Plan) -> NetworkSpec {
+        let mut hosts = plan.hosts().to_vec();
+        // The name of a declared server that was given another one for this run.
+        if let Some(alias) = self.name.as_ref().filter(|alias| *alias != plan.name()) {
+            hosts.extend(self.operator.allow(alias).iter().cloned());
+        }
+        NetworkSpec { hosts, proxy_env: plan.proxy_env(), operator: hosts::of_operator(&self.operator) }
     }
 
     fn spec(&self, plan: &Plan, kind: Kind) -> anyhow::Result<CellSpec> {
@@ -117,7 +196,7 @@ impl Configuration {
             mounts: plan.mounts().iter().map(opened).collect::<anyhow::Result<_>>()?,
             data: plan.data().cloned(),
             limits: Some(plan.limits().clone()),
-            network: NetworkSpec::default(),
+            network: self.network_of(plan),
             cwd: None,
             lease: Lease::Connection,
         })
@@ -126,13 +205,23 @@ impl Configuration {
 
 /// The user's own file, else the host's, else none.
 fn operator(folders: &Folders, home: Option<&Path>) -> anyhow::Result<Operator> {
-    for file in [folders.config.join(Operator::FILE_NAME), PathBuf::from(HOST_FILE)] {
+    for file in [own_file(folders), PathBuf::from(HOST_FILE)] {
         if let Some(bytes) = read(&file)? {
-            return Operator::resolve(&file.display().to_string(), &bytes, home)
+            return Operator::resolve_with(&file.display().to_string(), &bytes, home, &Rules)
                 .map_err(|problems| wrong(&problems));
         }
     }
     Ok(Operator::default())
+}
+
+/// The operator's file that counts; the user's own where there is none yet.
+pub(crate) fn operators_file(folders: &Folders) -> PathBuf {
+    let (own, host) = (own_file(folders), Path::new(HOST_FILE));
+    if !own.exists() && host.exists() { host.to_owned() } else { own }
+}
+
+fn own_file(folders: &Folders) -> PathBuf {
+    folders.config.join(Operator::FILE_NAME)
 }
 
 fn read(file: &Path) -> anyhow::Result<Option<Vec<u8>>> {

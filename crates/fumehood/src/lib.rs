@@ -10,9 +10,13 @@ use clap::Parser;
 
 mod cli;
 mod configuration;
+mod edit;
 mod ending;
+mod hosts;
 mod naming;
+mod package;
 mod places;
+mod published;
 mod relay;
 mod session;
 mod stop;

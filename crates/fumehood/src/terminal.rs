@@ -7,6 +7,12 @@ pub(crate) fn say(line: &str) {
     say_whole(&format!("fumehood: {}", harmless(line)));
 }
 
+/// A question, on whose line the answer is typed.
+pub(crate) fn ask(question: &str) {
+    let mut out = io::stderr().lock();
+    write!(out, "fumehood: {}", harmless(question)).and_then(|()| out.flush()).ok();
+}
+
 /// A text as it is, with a line end.
 pub(crate) fn say_whole(text: &str) {
     writeln!(io::stderr().lock(), "{text}").ok();

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use crate::cli::Verb;
 
+mod allow;
 mod attend;
 mod completions;
 mod doctor;
+mod egress;
 mod exec;
 mod logs;
 mod ps;
@@ -18,6 +20,9 @@ pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Run(run) => run::perform(run),
         Verb::Exec(exec) => exec::perform(exec),
+        Verb::Allow(change) => allow::perform(&change, allow::Direction::Allow),
+        Verb::Deny(change) => allow::perform(&change, allow::Direction::Deny),
+        Verb::Egress(asked) => egress::perform(&asked),
         Verb::Ps(ps) => ps::perform(&ps),
         Verb::Logs(logs) => logs::perform(&logs),
         Verb::Doctor(doctor) => doctor::perform(&doctor),

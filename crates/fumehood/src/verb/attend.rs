@@ -1,19 +1,22 @@
 //! Attending a process from its start to its end: what `run` and `exec` share.
 
-use std::{os::unix::net::UnixStream, process::ExitCode, time::Duration};
+use std::{net::SocketAddr, os::unix::net::UnixStream, process::ExitCode, time::Duration};
 
 use cell_api::{
     client::{Attached, Client},
-    event::{EventKind, Guarded},
     info::{CellInfo, End},
     order::{EndOrder, LogMark, LogOrder, StderrMode},
     spec::CellSpec,
 };
 use model::layer::{LayerName, LayerState};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::Notify,
+};
 
 use crate::{
     ending, places,
+    published::{self, Publish, Published},
     relay::{self, Dialect, Told},
     session::Session,
     stop::FAILURE,
@@ -29,11 +32,11 @@ pub(crate) struct Manner {
     pub(crate) stderr: StderrMode,
     /// The order that follows the end of our stdin; none where that is the process's own business.
     pub(crate) after_stdin: Option<EndOrder>,
-    /// Whether the cell may write on the host, so that new files there are worth a word.
-    pub(crate) writes: bool,
     /// Tell what was done for the cell.
     pub(crate) verbose: bool,
 }
+
+mod telling;
 
 /// What is ordered when we are told to end: the same steps, faster.
 const HURRIED: EndOrder = EndOrder { grace_ms: 500, term_ms: 1_000 };
@@ -66,7 +69,7 @@ impl Signals {
 }
 
 /// Builds a cell, attends its main process, and lets nothing of it stay.
-pub(crate) async fn cell(spec: &CellSpec, manner: Manner) -> anyhow::Result<ExitCode> {
+pub(crate) async fn cell(spec: &CellSpec, manner: Manner, publish: &[Publish]) -> anyhow::Result<ExitCode> {
     warn_of_secrets(spec);
     let mut signals = Signals::listen()?;
     let folders = places::folders()?;
@@ -76,11 +79,12 @@ pub(crate) async fn cell(spec: &CellSpec, manner: Manner) -> anyhow::Result<Exit
         number = signals.next() => return Ok((128 + number).into()),
     };
     tell_start(&session.info, manner.verbose);
-    let attached = session.attach(manner.stderr).await;
-    let outcome = match attached {
-        Ok(attached) => attend(&session, attached, manner, &mut signals).await,
-        Err(error) => Err(error),
+    let outcome = async {
+        let (_published, places) = Published::open(&session.folder(), publish).await?;
+        let attached = session.attach(manner.stderr).await?;
+        attend(&session, attached, manner, &places, &mut signals).await
     };
+    let outcome = outcome.await;
     let name = session.info.name.to_string();
     let status = session.finish().await;
     Ok(match outcome? {
@@ -117,6 +121,7 @@ async fn attend(
     session: &Session,
     attached: Attached,
     manner: Manner,
+    places: &[(SocketAddr, Publish)],
     signals: &mut Signals,
 ) -> anyhow::Result<Outcome> {
     let stream = blocking(&attached)?;
@@ -125,8 +130,11 @@ async fn attend(
     drop(attached.stream);
     let mut logging = std::pin::pin!(log(session, relay.strays));
     let mut logged = false;
-    let mut telling = std::pin::pin!(tell_guarded(session, manner.writes));
+    let last_words = Notify::new();
+    let mut telling = std::pin::pin!(telling::tell(session, &last_words));
     let mut told_all = false;
+    let mut coming_up = std::pin::pin!(say_when_up(session, places));
+    let mut is_up = places.is_empty();
     let mut ending = std::pin::pin!(None);
     let mut outcome = None;
     loop {
@@ -137,7 +145,8 @@ async fn attend(
                         logging.as_mut().await;
                     }
                     if !told_all {
-                        // What was made last is told too.
+                        // What happened last is told too.
+                        last_words.notify_one();
                         tokio::time::timeout(LAST_WORDS, telling.as_mut()).await.ok();
                     }
                     return Ok(outcome.unwrap_or(Outcome::Ended(end)));
@@ -170,32 +179,19 @@ async fn attend(
             } => ending.set(None),
             () = logging.as_mut(), if !logged => logged = true,
             () = telling.as_mut(), if !told_all => told_all = true,
+            () = coming_up.as_mut(), if !is_up => is_up = true,
         }
     }
 }
 
-/// Says it when the cell makes a file that some program of the user runs or trusts.
-async fn tell_guarded(session: &Session, writes: bool) {
-    if !writes {
-        return;
-    }
-    let Ok(client) = session.another().await else { return };
-    let Ok(mut events) = client.follow().await else { return };
-    while let Ok(Some(event)) = events.next().await {
-        if matches!(event.kind, EventKind::Ended { .. }) {
-            return;
-        }
-        if let EventKind::GuardedFile { path, what } = event.kind {
-            let why = match what {
-                Guarded::Name => "programs of yours run or trust what has such a name",
-                Guarded::Socket => "it is a Unix socket, and programs of yours may connect to it",
-            };
-            let path = path.display();
-            terminal::say(&format!(
-                "{} made `{path}`: {why}; look at it before you use that folder",
-                session.info.name
-            ));
-        }
+/// Says where a published port is as soon as something inside listens on it.
+async fn say_when_up(session: &Session, places: &[(SocketAddr, Publish)]) {
+    for (here, publish) in places {
+        published::until_up(&session.folder(), publish.inside).await;
+        terminal::say(&format!(
+            "{} is at http://{here} (port {} inside); every program of this machine can connect to it",
+            session.info.name, publish.inside
+        ));
     }
 }
 
@@ -303,10 +299,13 @@ fn warn_of_secrets(spec: &CellSpec) {
         .map(|(name, _)| name.as_str())
         .collect();
     if !keys.is_empty() {
-        terminal::say(&format!(
-            "warning: the cell can read the real value of {}; it has no network yet, so mind only what it writes",
-            keys.join(", ")
-        ));
+        let hosts = &spec.network.hosts;
+        let reach = if hosts.is_empty() {
+            "it reaches no host, so mind what it writes".to_owned()
+        } else {
+            format!("it can send it to {}", hosts.join(", "))
+        };
+        terminal::say(&format!("warning: the cell can read the real value of {}; {reach}", keys.join(", ")));
     }
 }
 

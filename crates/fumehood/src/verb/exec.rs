@@ -26,14 +26,8 @@ pub(crate) fn perform(asked: Exec) -> anyhow::Result<ExitCode> {
     } else {
         let spec = configuration.code(asked.command)?;
         let verbose = asked.given.verbose;
-        let manner = Manner {
-            dialect: Dialect::Raw,
-            stderr: StderrMode::True,
-            after_stdin: None,
-            writes: spec.mounts.iter().any(|mount| mount.write),
-            verbose,
-        };
-        runtime.block_on(attend::cell(&spec, manner))
+        let manner = Manner { dialect: Dialect::Raw, stderr: StderrMode::True, after_stdin: None, verbose };
+        runtime.block_on(attend::cell(&spec, manner, &[]))
     };
     runtime.shutdown_background();
     code

@@ -3,7 +3,8 @@
 use std::{path::PathBuf, process::ExitCode, time::SystemTime};
 
 use cell::folders::Folders;
-use cell_api::{client::Client, info::CellInfo};
+use cell_api::{client::Client, info::CellInfo, network::NetworkInfo};
+use serde::Serialize;
 
 use super::{
     attend::{PATIENCE, weak},
@@ -20,15 +21,44 @@ use crate::{
 pub(crate) fn perform(asked: &Ps) -> anyhow::Result<ExitCode> {
     let folders = places::folders()?;
     places::sweep(&folders, false);
-    let cells = runtime()?.block_on(cells(&folders))?;
+    let runtime = runtime()?;
+    let cells = runtime.block_on(cells(&folders))?;
+    let listed = if asked.json || asked.verbose {
+        runtime.block_on(with_network(&folders, cells))
+    } else {
+        cells.into_iter().map(|info| Listed { info, network: None }).collect()
+    };
     if asked.json {
-        terminal::print(&format!("{}\n", serde_json::to_string_pretty(&cells)?))?;
-    } else if cells.is_empty() {
+        terminal::print(&format!("{}\n", serde_json::to_string_pretty(&listed)?))?;
+    } else if listed.is_empty() {
         terminal::say("no cell runs");
     } else {
-        terminal::print(&terminal::table(&rows(&cells)))?;
+        terminal::print(&terminal::table(&rows(&listed, asked.verbose)))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A cell as it is listed.
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    info: CellInfo,
+    /// Where it was asked for and the cell runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkInfo>,
+}
+
+async fn with_network(folders: &Folders, cells: Vec<CellInfo>) -> Vec<Listed> {
+    let mut listed = Vec::new();
+    for info in cells {
+        let asked = async {
+            let mut client = Client::connect(&folders.cell(&info.id)).await.ok()?;
+            client.network().await.ok()
+        };
+        let network = tokio::time::timeout(PATIENCE, asked).await.ok().flatten();
+        listed.push(Listed { info, network });
+    }
+    listed
 }
 
 /// The folder of the running cell of this id, or the only one of this name.
@@ -55,7 +85,7 @@ pub(crate) async fn find(folders: &Folders, whose: &str) -> anyhow::Result<PathB
 }
 
 /// What every supervisor that answers says about its cell.
-async fn cells(folders: &Folders) -> anyhow::Result<Vec<CellInfo>> {
+pub(crate) async fn cells(folders: &Folders) -> anyhow::Result<Vec<CellInfo>> {
     let mut cells = Vec::new();
     for (id, _) in cell::sweep::living(folders)? {
         let asked = async {
@@ -71,20 +101,28 @@ async fn cells(folders: &Folders) -> anyhow::Result<Vec<CellInfo>> {
     Ok(cells)
 }
 
-fn rows(cells: &[CellInfo]) -> Vec<Vec<String>> {
-    let heading = ["ID", "NAME", "STATE", "PID", "AGE", "NOT HELD", "COMMAND"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
-    for cell in cells {
+fn rows(cells: &[Listed], verbose: bool) -> Vec<Vec<String>> {
+    let heading = ["ID", "NAME", "STATE", "PID", "AGE", "NOT HELD", "HOSTS", "OPEN", "COMMAND"];
+    let shown = |row: Vec<String>| {
+        let hidden = |index: usize| !verbose && (index == 6 || index == 7);
+        row.into_iter().enumerate().filter(|(index, _)| !hidden(*index)).map(|(_, text)| text).collect()
+    };
+    let mut rows = vec![shown(heading.map(str::to_owned).to_vec())];
+    for Listed { info: cell, network } in cells {
         let weak: Vec<String> = weak(cell).map(|(name, _)| name.to_string()).collect();
-        rows.push(vec![
+        let count =
+            |number: Option<usize>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        rows.push(shown(vec![
             cell.id.clone(),
             cell.name.to_string(),
             cell.state.as_str().to_owned(),
             cell.jail.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
             age(&cell.created),
             if weak.is_empty() { "-".to_owned() } else { weak.join(",").replace(' ', "-") },
+            count(network.as_ref().map(|network| network.hosts.len())),
+            count(network.as_ref().map(|network| network.flows)),
             terminal::harmless(&shortened(&cell.command.join(" "))),
-        ]);
+        ]));
     }
     rows
 }

@@ -3,28 +3,48 @@
 use std::{ffi::OsStr, process::ExitCode};
 
 use cell_api::order::{EndOrder, StderrMode};
+use model::config::Transport;
 
 use super::{
     attend::{self, Manner},
     runtime,
 };
-use crate::{cli::Run, configuration::Configuration, places, relay::Dialect};
+use crate::{
+    cli::Run,
+    configuration::{Configuration, Wanted},
+    package, places,
+    published::Publish,
+    relay::Dialect,
+};
 
 /// Runs it until it has ended.
 pub(crate) fn perform(asked: Run) -> anyhow::Result<ExitCode> {
-    let configuration = Configuration::read(&places::folders()?, &asked.given)?;
+    let folders = places::folders()?;
+    let configuration = Configuration::read(&folders, &asked.given)?;
     let explicit = is_explicit(&asked.words, std::env::args_os());
-    let spec = configuration.server(asked.words, explicit)?;
+    let mut publish: Vec<Publish> =
+        asked.publish.iter().map(|text| Publish::parse(text)).collect::<anyhow::Result<_>>()?;
+    let Wanted { mut spec, transport } = configuration.server(asked.words, explicit)?;
+    let listens = match transport {
+        Transport::Stdio => false,
+        Transport::Http { port } => {
+            if !publish.iter().any(|published| published.inside == port) {
+                publish.push(Publish::anywhere(port));
+            }
+            true
+        }
+    };
     let verbose = asked.given.verbose;
+    package::fit(&mut spec, &folders, configuration.most_data(), verbose)?;
     let manner = Manner {
         dialect: Dialect::JsonRpc,
         stderr: if verbose { StderrMode::Lossy } else { StderrMode::False },
-        after_stdin: Some(EndOrder { grace_ms: asked.grace * 1_000, ..EndOrder::default() }),
-        writes: spec.mounts.iter().any(|mount| mount.write),
+        // A server that listens is not spoken to by stdin, so the end of that says nothing.
+        after_stdin: (!listens).then(|| EndOrder { grace_ms: asked.grace * 1_000, ..EndOrder::default() }),
         verbose,
     };
     let runtime = runtime()?;
-    let code = runtime.block_on(attend::cell(&spec, manner));
+    let code = runtime.block_on(attend::cell(&spec, manner, &publish));
     // A thread may still wait for our stdin.
     runtime.shutdown_background();
     code

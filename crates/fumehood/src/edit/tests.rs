@@ -1,0 +1,126 @@
+use insta::assert_snapshot;
+
+use super::*;
+
+fn rules(texts: &[&str]) -> Vec<HostRule> {
+    texts.iter().map(|text| HostRule::parse(text).unwrap()).collect()
+}
+
+const WRITTEN: &str = r#"# Ours.
+[limits]
+memory = "1 GiB" # plenty
+
+[servers.weather] # the one that asks
+command = ["node", "server.js"]
+hosts = [
+  # forecasts
+  "api.example.com", # paid
+  # maps
+  "tiles.example.com", # free
+]
+
+[servers."a.b"]
+command = ["x"] # no hosts yet
+"#;
+
+#[test]
+fn a_host_is_added_and_all_else_kept() {
+    let text = added(WRITTEN, List::Server("weather"), &rules(&["db.example.com"])).unwrap().unwrap();
+    assert_snapshot!(text, @r##"
+    # Ours.
+    [limits]
+    memory = "1 GiB" # plenty
+
+    [servers.weather] # the one that asks
+    command = ["node", "server.js"]
+    hosts = [
+      # forecasts
+      "api.example.com", # paid
+      # maps
+      "tiles.example.com", # free
+      "db.example.com",
+    ]
+
+    [servers."a.b"]
+    command = ["x"] # no hosts yet
+    "##);
+    assert_eq!(
+        removed(&text, List::Server("weather"), &rules(&["db.example.com"])).unwrap().unwrap(),
+        WRITTEN
+    );
+}
+
+#[test]
+fn a_list_is_made_where_there_is_none() {
+    let text = added(WRITTEN, List::Server("a.b"), &rules(&["db.example.com", "tcp://db.example.com:5432"]));
+    let text = text.unwrap().unwrap();
+    let (before, after) = text.split_at(WRITTEN.len());
+    assert_eq!(before, WRITTEN);
+    assert_snapshot!(after, @r##"hosts = ["db.example.com", "tcp://db.example.com:5432"]"##);
+    let text = added("", List::Allow("weather"), &rules(&["a.example.com"])).unwrap().unwrap();
+    assert_snapshot!(text, @r##"
+    [allow]
+    weather = ["a.example.com"]
+    "##);
+    let text = added(&text, List::Allow("x.y"), &rules(&["*.example.com"])).unwrap().unwrap();
+    assert_snapshot!(text, @r##"
+    [allow]
+    weather = ["a.example.com"]
+    "x.y" = ["*.example.com"]
+    "##);
+}
+
+#[test]
+fn a_host_is_taken_out_with_its_own_remark_and_no_other() {
+    let text = removed(WRITTEN, List::Server("weather"), &rules(&["tiles.example.com"])).unwrap().unwrap();
+    assert!(text.contains("\"api.example.com\", # paid\n]") && !text.contains("tiles"), "{text}");
+    let text = removed(WRITTEN, List::Server("weather"), &rules(&["api.example.com"])).unwrap().unwrap();
+    assert!(text.contains("hosts = [\n  # maps\n  \"tiles.example.com\", # free\n]"), "{text}");
+}
+
+#[test]
+fn lists_on_one_line_stay_on_it() {
+    let text = "servers.a = { command = [\"x\"], hosts = [ \"A.Example.com\", \"b.example.com\" ] } # a\n";
+    let more = added(text, List::Server("a"), &rules(&["c.example.com", "a.example.com"])).unwrap().unwrap();
+    assert_snapshot!(more, @r##"servers.a = { command = ["x"], hosts = [ "A.Example.com", "b.example.com", "c.example.com" ] } # a"##);
+    let less = removed(text, List::Server("a"), &rules(&["a.example.com"])).unwrap().unwrap();
+    assert_snapshot!(less, @r##"servers.a = { command = ["x"], hosts = [ "b.example.com" ] } # a"##);
+    let last = removed(text, List::Server("a"), &rules(&["b.example.com"])).unwrap().unwrap();
+    assert_snapshot!(last, @r##"servers.a = { command = ["x"], hosts = [ "A.Example.com"] } # a"##);
+}
+
+#[test]
+fn lines_without_a_last_comma_stay_lines() {
+    let text = "[allow]\na = [\n  \"a.example.com\", # one\n  \"b.example.com\" # two\n] # all\n";
+    let more = added(text, List::Allow("a"), &rules(&["c.example.com"])).unwrap().unwrap();
+    assert_snapshot!(more, @r##"
+    [allow]
+    a = [
+      "a.example.com", # one
+      "b.example.com", # two
+      "c.example.com"
+    ] # all
+    "##);
+    assert_eq!(removed(&more, List::Allow("a"), &rules(&["c.example.com"])).unwrap().unwrap(), text);
+}
+
+#[test]
+fn an_emptied_list_is_a_list_still() {
+    let text = "[allow]\na = [\n  \"a.example.com\", # one\n]\n";
+    let less = removed(text, List::Allow("a"), &rules(&["a.example.com"])).unwrap().unwrap();
+    let again = added(&less, List::Allow("a"), &rules(&["b.example.com"])).unwrap().unwrap();
+    assert_eq!(again.parse::<DocumentMut>().unwrap()["allow"]["a"][0].as_str(), Some("b.example.com"));
+}
+
+#[test]
+fn nothing_to_change_changes_nothing() {
+    assert_eq!(added(WRITTEN, List::Server("weather"), &rules(&["API.example.com."])).unwrap(), None);
+    assert_eq!(removed(WRITTEN, List::Server("weather"), &rules(&["c.example.com"])).unwrap(), None);
+}
+
+#[test]
+fn what_cannot_be_read_is_not_written() {
+    assert!(matches!(added("a = ", List::Allow("a"), &[]), Err(EditError::Syntax(_))));
+    assert!(matches!(added("[allow]\na = 1", List::Allow("a"), &[]), Err(EditError::Shape(_))));
+    assert!(matches!(added("", List::Server("a"), &[]), Err(EditError::Shape(_))));
+}

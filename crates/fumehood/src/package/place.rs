@@ -1,0 +1,117 @@
+//! A registry's URL, as far as a network is concerned.
+
+use anyhow::bail;
+
+/// Where a URL leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Whether it is `https`.
+    pub(super) tls: bool,
+    /// Name or address, without brackets.
+    pub(super) host: String,
+    /// The TCP port.
+    pub(super) port: u16,
+    /// What stands behind, from the first `/` on.
+    path: String,
+    /// Whether a user and a password stood before the host; they are gone.
+    pub(super) had_credentials: bool,
+}
+
+impl Place {
+    /// Reads `http://…` or `https://…`.
+    pub(super) fn parse(url: &str) -> anyhow::Result<Self> {
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        let tls = match scheme {
+            "https" => true,
+            "http" => false,
+            _ => bail!("packages come from `{}`, which is not http or https", without_credentials(url)),
+        };
+        let (authority, path) = match rest.find('/') {
+            Some(at) => rest.split_at(at),
+            None => (rest, ""),
+        };
+        let (credentials, place) = match authority.rsplit_once('@') {
+            Some((credentials, place)) => (Some(credentials), place),
+            None => (None, authority),
+        };
+        let bracket = place.rfind(']').map_or(0, |at| at + 1);
+        let (host, port) = match place.split_at(bracket) {
+            (address, tail) if bracket > 0 => (address, tail.strip_prefix(':')),
+            _ => place.rsplit_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
+        };
+        let port = match port {
+            None => {
+                if tls {
+                    443
+                } else {
+                    80
+                }
+            }
+            Some(port) => match port.parse() {
+                Ok(port) => port,
+                Err(_) => bail!("`{}` has no port that can be", without_credentials(url)),
+            },
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+        if host.is_empty() {
+            bail!("`{}` names no host", without_credentials(url));
+        }
+        Ok(Self { tls, host, port, path: path.to_owned(), had_credentials: credentials.is_some() })
+    }
+
+    /// The same place under another name.
+    pub(super) fn renamed(self, host: String) -> Self {
+        Self { host, ..self }
+    }
+
+    /// The URL without credentials.
+    pub(super) fn url(&self) -> String {
+        let usual = if self.tls { 443 } else { 80 };
+        let scheme = if self.tls { "https" } else { "http" };
+        let port = if self.port == usual { String::new() } else { format!(":{}", self.port) };
+        format!("{scheme}://{}{port}{}", self.host, self.path)
+    }
+
+    /// The rule that lets a client come here, and no further.
+    pub(super) fn rule(&self) -> String {
+        Self { path: String::new(), ..self.clone() }.url()
+    }
+}
+
+/// The places of these URLs without their paths, each once.
+pub(super) fn origins(urls: &[String]) -> Vec<String> {
+    let mut origins: Vec<String> =
+        urls.iter().filter_map(|url| Some(Place::parse(url).ok()?.rule())).collect();
+    origins.sort();
+    origins.dedup();
+    origins
+}
+
+fn without_credentials(url: &str) -> &str {
+    url.rsplit_once('@').map_or(url, |(_, place)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_taken_apart_and_put_together_without_its_password() {
+        for (url, rule, whole) in [
+            ("https://R.example/", "https://r.example", "https://r.example/"),
+            ("http://r.example:4873/npm/", "http://r.example:4873", "http://r.example:4873/npm/"),
+            ("https://me:pw@r.example:443/simple", "https://r.example", "https://r.example/simple"),
+            ("http://127.0.0.1:80", "http://127.0.0.1", "http://127.0.0.1"),
+        ] {
+            let place = Place::parse(url).unwrap();
+            assert_eq!((place.rule().as_str(), place.url().as_str()), (rule, whole));
+        }
+        assert_eq!(Place::parse("http://[::1]:81/x").unwrap().host, "::1");
+        for wrong in
+            ["file:///srv/x", "r.example", "https://", "https://r.example:x/", "ftp://u:pw@r.example/"]
+        {
+            let error = Place::parse(wrong).unwrap_err().to_string();
+            assert!(!error.contains("pw"), "{error}");
+        }
+    }
+}

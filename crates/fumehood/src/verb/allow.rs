@@ -1,0 +1,236 @@
+//! `fumehood allow` and `fumehood deny`: what a server may reach, now and from now on.
+
+use std::{
+    io::{self, BufRead, IsTerminal},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use cell::folders::Folders;
+use cell_api::{
+    client::{Client, ClientError},
+    error::ErrorCode,
+    info::CellInfo,
+    network::{NetworkChanged, NetworkOrder},
+    spec::Kind,
+};
+use egress::rule::HostRule;
+use model::name::ServerName;
+use serde::Serialize;
+
+use super::{ps, runtime};
+use crate::{
+    cli::{Change, Given},
+    configuration::{Configuration, Declared, operators_file},
+    edit::List,
+    hosts, places,
+    stop::{FAILURE, REFUSED, Stop, USAGE},
+    terminal,
+};
+
+mod file;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// More is let out.
+    Allow,
+    /// Less is.
+    Deny,
+}
+
+/// What was done; what `--json` prints.
+#[derive(Debug, Serialize)]
+struct Done {
+    /// The running cells that were changed.
+    cells: Vec<CellDone>,
+    /// The file that was changed.
+    file: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct CellDone {
+    id: String,
+    #[serde(flatten)]
+    changed: NetworkChanged,
+}
+
+/// How often a list is read again because somebody else changed it meanwhile.
+const TRIES: usize = 10;
+
+/// Changes both, the running cells before the file.
+pub(crate) fn perform(asked: &Change, direction: Direction) -> anyhow::Result<ExitCode> {
+    let rules = hosts::typed(&asked.rules)?;
+    let server = ServerName::new(asked.server.clone())
+        .map_err(|error| Stop::new(USAGE, error.to_string(), "`fumehood ps` lists the running cells"))?;
+    let folders = places::folders()?;
+    let runtime = runtime()?;
+    let running: Vec<CellInfo> = runtime.block_on(ps::cells(&folders))?;
+    let running: Vec<CellInfo> =
+        running.into_iter().filter(|cell| cell.name == server || cell.id == asked.server).collect();
+    let plan = plan(&folders, asked, &server, &running, &rules, direction)?;
+    if direction == Direction::Allow {
+        confirm(asked, &rules)?;
+    }
+    let mut done = Done { cells: Vec::new(), file: None };
+    for cell in &running {
+        if let Some(changed) = runtime.block_on(live(&folders.cell(&cell.id), &rules, direction))? {
+            done.cells.push(CellDone { id: cell.id.clone(), changed });
+        }
+    }
+    let unchanged = done.cells.is_empty() && plan.as_ref().is_none_or(|plan| plan.text.is_none());
+    let only_code = plan.is_none() && !asked.once;
+    if let Some(plan) = plan {
+        done.file = plan.write()?;
+    }
+    if asked.json {
+        terminal::print(&format!("{}\n", serde_json::to_string_pretty(&done)?))?;
+    } else {
+        tell(&done, &rules, &server, direction, unchanged, only_code);
+    }
+    left(&folders, asked, &server, &rules, direction)?;
+    if direction == Direction::Deny && unchanged {
+        return Err(nothing_taken(&server, &rules));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is to be written, where something is.
+fn plan(
+    folders: &Folders,
+    asked: &Change,
+    server: &ServerName,
+    running: &[CellInfo],
+    rules: &[HostRule],
+    direction: Direction,
+) -> anyhow::Result<Option<file::Plan>> {
+    if asked.once {
+        if running.is_empty() {
+            let message = format!("no running cell is called `{server}`");
+            return Err(Stop::new(FAILURE, message, "without `--once` its configuration is changed").into());
+        }
+        return Ok(None);
+    }
+    let configuration = Configuration::read(folders, &Given::default())?;
+    let (path, list) = match configuration.declared(folders, server)? {
+        Declared::Project(path) | Declared::Operator(path) => (path, List::Server(server.as_str())),
+        // The next throw-away cell of that name may be any other program.
+        Declared::Nowhere if running.iter().any(|cell| cell.kind == Kind::Code) => return Ok(None),
+        Declared::Nowhere => (operators_file(folders), List::Allow(server.as_str())),
+    };
+    file::Plan::new(path, list, rules, direction).map(Some)
+}
+
+/// A guard against slips, not a boundary: an agent with a shell is the user.
+fn confirm(asked: &Change, rules: &[HostRule]) -> anyhow::Result<()> {
+    if asked.yes {
+        return Ok(());
+    }
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        let message = "a server is allowed a host by a person at a terminal";
+        let hint = "run it at a terminal, or give `--yes` if a person has decided it";
+        return Err(Stop::new(REFUSED, message, hint).into());
+    }
+    let names: Vec<String> = rules.iter().map(ToString::to_string).collect();
+    terminal::ask(&format!("let {} reach {}? [y/N] ", asked.server, names.join(", ")));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Stop::new(REFUSED, "nothing was changed", "").into()),
+    }
+}
+
+/// Changes one running cell; nothing where its list says so already, or it has ended.
+async fn live(
+    cell: &Path,
+    rules: &[HostRule],
+    direction: Direction,
+) -> anyhow::Result<Option<NetworkChanged>> {
+    let Ok(mut client) = Client::connect(cell).await else { return Ok(None) };
+    for _ in 0..TRIES {
+        let info = client.network().await.map_err(Stop::from)?;
+        let same = |text: &String, rule: &HostRule| HostRule::parse(text).is_ok_and(|there| there == *rule);
+        let mut wanted = info.hosts.clone();
+        match direction {
+            Direction::Allow => {
+                let missing = rules.iter().filter(|rule| !info.hosts.iter().any(|text| same(text, rule)));
+                wanted.extend(missing.map(ToString::to_string));
+            }
+            Direction::Deny => wanted.retain(|text| !rules.iter().any(|rule| same(text, rule))),
+        }
+        if wanted == info.hosts {
+            return Ok(None);
+        }
+        let order = NetworkOrder { hosts: wanted, if_generation: Some(info.generation) };
+        match client.set_network(&order).await {
+            Ok(changed) => return Ok(Some(changed)),
+            Err(ClientError::Refused(body)) if body.code == ErrorCode::State => {}
+            Err(error) => return Err(Stop::from(error).into()),
+        }
+    }
+    let hint = "somebody else goes on changing it";
+    Err(Stop::new(FAILURE, "the list of the running cell was not changed", hint).into())
+}
+
+fn tell(
+    done: &Done,
+    rules: &[HostRule],
+    server: &ServerName,
+    direction: Direction,
+    unchanged: bool,
+    only_code: bool,
+) {
+    for CellDone { id, changed } in &done.cells {
+        let connections = |count: usize| if count == 1 { "connection" } else { "connections" };
+        let NetworkChanged { cut, kept, unopened, .. } = changed;
+        terminal::say(&format!("cell {id}: cut {cut} {}, {kept} go on", connections(*cut)));
+        for port in unopened {
+            terminal::say(&format!("cell {id}: not opened: {port}"));
+        }
+    }
+    let names: Vec<String> = rules.iter().map(ToString::to_string).collect();
+    let names = names.join(", ");
+    if let Some(file) = &done.file {
+        let how = if direction == Direction::Allow { "lets" } else { "no longer lets" };
+        terminal::say(&format!("`{}` {how} {server} reach {names}", file.display()));
+    } else if only_code && !done.cells.is_empty() {
+        terminal::say(&format!(
+            "a cell of `fumehood exec` keeps nothing: give the next one `--host {names}`"
+        ));
+    } else if unchanged && direction == Direction::Allow {
+        terminal::say(&format!("{server} may reach {names} already"));
+    }
+}
+
+/// Says what still leads to a host that was taken away, and fails where the very rule is still there.
+fn left(
+    folders: &Folders,
+    asked: &Change,
+    server: &ServerName,
+    rules: &[HostRule],
+    direction: Direction,
+) -> anyhow::Result<()> {
+    if direction == Direction::Allow || asked.once {
+        return Ok(());
+    }
+    let network = Configuration::read(folders, &Given::default())?.network(server)?;
+    let still: Vec<HostRule> = network.hosts.iter().filter_map(|text| HostRule::parse(text).ok()).collect();
+    if let Some(rule) = rules.iter().find(|rule| still.contains(rule)) {
+        let message = format!("`{rule}` is still given to {server} by its configuration");
+        return Err(Stop::new(FAILURE, message, "it follows from `ports`, or stands in another list").into());
+    }
+    for rule in rules {
+        let egress::rule::Names::Exact(name) = rule.names() else { continue };
+        for other in still.iter().filter(|other| other.covers(name)) {
+            terminal::say(&format!("note: {server} still reaches {name} by `{other}`"));
+        }
+    }
+    Ok(())
+}
+
+fn nothing_taken(server: &ServerName, rules: &[HostRule]) -> anyhow::Error {
+    let names: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+    let hint = format!("`fumehood egress check {server} URL` says which rule lets a request through");
+    Stop::new(FAILURE, format!("{server} has no rule {}", names.join(" or ")), hint).into()
+}

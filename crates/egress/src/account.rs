@@ -1,12 +1,22 @@
 //! What a flow adds to the log: that it was opened, what it carried, and how it ended.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::event::{End, Event, Log};
-use crate::flow::FlowId;
 use crate::meter::Meter;
 use crate::policy::Permit;
+
+/// The number of a flow, unique within one egress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FlowId(pub(crate) u64);
+
+impl fmt::Display for FlowId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A flow's line in the books while it is connected to one host.
 #[derive(Debug)]
@@ -16,7 +26,7 @@ pub(crate) struct Account {
     permit: Arc<Permit>,
     rule: String,
     meter: Arc<Meter>,
-    /// The meter when the account was opened: a flow of an explicit proxy speaks to one host after the other.
+    /// The meter when the account before was closed: a flow of an explicit proxy speaks to one host after the other.
     base: (u64, u64),
     /// What of it the log knows.
     told: (u64, u64),
@@ -29,6 +39,7 @@ impl Account {
         permit: &Arc<Permit>,
         meter: &Arc<Meter>,
         address: Option<SocketAddr>,
+        base: (u64, u64),
     ) -> Self {
         let rule = permit.rule().to_string();
         log.opened(&rule);
@@ -40,7 +51,6 @@ impl Account {
             rule: rule.clone(),
             address: address.map(|address| address.to_string()),
         });
-        let base = (meter.up(), meter.down());
         Self {
             log: Arc::clone(log),
             flow,
@@ -62,8 +72,8 @@ impl Account {
         self.told = now;
     }
 
-    /// Puts down the flow's end.
-    pub(crate) fn close(mut self, end: End) {
+    /// Puts down the flow's end, and returns the meter then.
+    pub(crate) fn close(mut self, end: End) -> (u64, u64) {
         self.settle();
         self.log.closed(&self.rule);
         self.log.record(Event::Closed {
@@ -74,5 +84,6 @@ impl Account {
             received: self.told.1 - self.base.1,
             end,
         });
+        self.told
     }
 }

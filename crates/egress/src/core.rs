@@ -6,25 +6,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 use crate::dial::{DialSettings, Dialer};
 use crate::dns::server::DnsServer;
 use crate::dns::{Answerer, DnsSettings, Names, Readying};
 use crate::doors::{Doors, Unopened, open_door};
-use crate::event::{End, Event, Log, LogSettings, Usage};
+use crate::edge::Core;
+use crate::event::{Event, Log, LogSettings, Usage};
 use crate::intake::{Intake, datagrams, listener};
 use crate::limits::Limits;
 use crate::name::HostName;
 use crate::own::OwnAddresses;
-use crate::policy::{Permit, Policy};
+use crate::policy::Policy;
 use crate::refusal::{Code, Refusal, Subject};
-use crate::registry::{Entry, Registry, Stop};
+use crate::registry::Registry;
 use crate::resolve::{Resolver, SystemResolver};
 use crate::rule::HostRule;
 use crate::serve::Door;
-use crate::splice::Pipes;
 use crate::synthetic::{Addresses, Synthetic, WildcardSettings};
 use crate::upstream::Upstreams;
 use crate::verdict::{self, UrlError, Verdict};
@@ -103,24 +102,11 @@ pub struct Changed {
 #[derive(Debug)]
 pub struct Egress {
     core: Arc<Core>,
+    doors: Arc<Doors>,
     tasks: Vec<JoinHandle<()>>,
     /// Answers the cell's questions until it is dropped.
     name_server: Option<DnsServer>,
     changing: tokio::sync::Mutex<()>,
-}
-
-/// What the parts of an egress share.
-#[derive(Debug)]
-pub(crate) struct Core {
-    pub(crate) intake: Box<dyn Intake>,
-    pub(crate) registry: Arc<Registry>,
-    pub(crate) synthetic: Synthetic,
-    pub(crate) doors: Doors,
-    pub(crate) dialer: Dialer,
-    pub(crate) log: Arc<Log>,
-    pub(crate) limits: Limits,
-    pub(crate) pipes: Arc<Pipes>,
-    ending: AtomicBool,
 }
 
 impl Egress {
@@ -139,25 +125,30 @@ impl Egress {
             synthetic: Synthetic::new(intake.range(), wildcard),
             intake: Box::new(intake),
             registry: Arc::new(registry),
-            doors: Doors::default(),
             dialer: Dialer::new(resolver, own, upstreams, dial),
             log: Arc::new(Log::new(log)),
             limits,
             pipes: Arc::default(),
             ending: AtomicBool::new(false),
         });
-        let mut egress =
-            Self { core, tasks: Vec::new(), name_server: None, changing: tokio::sync::Mutex::new(()) };
+        let mut egress = Self {
+            core,
+            doors: Arc::default(),
+            tasks: Vec::new(),
+            name_server: None,
+            changing: tokio::sync::Mutex::new(()),
+        };
         egress.start_services(proxy, dns).await?;
-        drop(egress.core.doors.arrange(&egress.core, &policy).await);
-        let core = Arc::clone(&egress.core);
-        egress.tasks.push(tokio::spawn(async move { core.doors.keep_closing(&core).await }));
+        drop(egress.doors.arrange(&egress.core, &policy).await);
+        let (core, doors) = (Arc::clone(&egress.core), Arc::clone(&egress.doors));
+        egress.tasks.push(tokio::spawn(async move { doors.keep_closing(&core).await }));
         Ok(egress)
     }
 
     async fn start_services(&mut self, proxy: bool, dns: DnsSettings) -> Result<(), StartError> {
         let core = &self.core;
-        let answerer = Answerer::new(Arc::new(Lookups { core: Arc::clone(core) }), dns);
+        let answerer =
+            Answerer::new(Arc::new(Lookups { core: Arc::clone(core), doors: Arc::clone(&self.doors) }), dns);
         self.name_server = Some(name_server(core.as_ref(), answerer).await?);
         if proxy {
             let addresses = core.synthetic.range().proxy();
@@ -170,8 +161,8 @@ impl Egress {
         Ok(())
     }
 
-    /// Puts a policy in force. Returns after every flow it does not allow was reset on both halves and its task has
-    /// ended; flows on their way (a TLS greeting, a look-up, a dial) are judged again before they go on.
+    /// Puts a policy in force. Returns after every flow it does not allow was reset on both halves, and every look-up and
+    /// dial it does not allow was given up; flows in a TLS greeting are cut as well.
     ///
     /// Connections to a host that was taken away are answered with a refusal for a while ([`Limits::farewell`]).
     pub async fn set_policy(&self, policy: Policy) -> Changed {
@@ -184,7 +175,7 @@ impl Egress {
             self.core.log.record(Event::Refused(refusal));
         }
         cut.batch.until_ended().await;
-        let unopened = self.core.doors.arrange(&self.core, &after).await;
+        let unopened = self.doors.arrange(&self.core, &after).await;
         let (added, removed) = difference(before.rules(), after.rules());
         let changed = Changed { cut: flows, kept: cut.kept, unopened };
         self.core.log.record(Event::PolicyChanged {
@@ -230,12 +221,12 @@ impl Egress {
 
     /// Listeners there are, by host and port, and how many of them only refuse.
     pub fn listeners(&self) -> (usize, usize) {
-        self.core.doors.count()
+        self.doors.count()
     }
 
     /// Closes all listeners, cuts all flows, and returns when they have ended.
     pub async fn end(mut self) {
-        self.core.doors.until_closed().await;
+        self.doors.until_closed().await;
         let batch = self.stop();
         if let Some(name_server) = self.name_server.take() {
             name_server.end().await;
@@ -252,7 +243,7 @@ impl Egress {
         for task in &self.tasks {
             task.abort();
         }
-        self.core.doors.close();
+        self.doors.close();
         self.core.synthetic.retain(|_| false);
         self.core.registry.cut_all()
     }
@@ -268,6 +259,7 @@ impl Drop for Egress {
 #[derive(Debug)]
 struct Lookups {
     core: Arc<Core>,
+    doors: Arc<Doors>,
 }
 
 impl Names for Lookups {
@@ -278,7 +270,7 @@ impl Names for Lookups {
     fn ready<'a>(&'a self, name: &'a HostName) -> Readying<'a> {
         Box::pin(async move {
             let policy = self.core.registry.policy();
-            let (assigned, unopened) = self.core.doors.admit(&self.core, &policy, name).await?;
+            let (assigned, unopened) = self.doors.admit(&self.core, &policy, name).await?;
             if assigned.first && !assigned.reach.exact {
                 let rule = assigned.reach.rule.to_string();
                 self.core.log.record(Event::WildcardName { host: name.to_string(), rule });
@@ -309,23 +301,6 @@ async fn name_server(core: &Core, answerer: Answerer<Lookups>) -> Result<DnsServ
         tcp.push(listener(core.intake.as_ref(), address).await.map_err(fault)?);
     }
     Ok(DnsServer::start(answerer, udp, tcp))
-}
-
-impl Core {
-    /// Dials what was permitted and adds the connection to the flow, unless the flow was cut meanwhile.
-    pub(crate) async fn connect(&self, entry: &Entry, permit: &Arc<Permit>) -> Result<Arc<TcpStream>, Stop> {
-        let dialled = self.dialer.dial(permit).await?;
-        // Small messages are not held back; without this option they are only slower.
-        drop(dialled.stream.set_nodelay(true));
-        let stream = Arc::new(dialled.stream);
-        entry.attach(permit, Arc::clone(&stream), dialled.address, &self.log)?;
-        Ok(stream)
-    }
-
-    /// Why flows that are cut now end.
-    pub(crate) fn cut_end(&self) -> End {
-        if self.ending.load(Ordering::Acquire) { End::CellEnded } else { End::Cut }
-    }
 }
 
 /// The rules that came and those that went, as text.

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::core::Core;
+use crate::edge::Core;
 use crate::intake::{Intake, listener};
 use crate::name::HostName;
 use crate::policy::Policy;

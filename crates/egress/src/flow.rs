@@ -1,7 +1,6 @@
 //! One connection out of the cell, from its acceptance to its end: what let it through, both its halves, and how it is
 //! cut.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,19 +8,9 @@ use rustix::net::connect_unspec;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use crate::account::Account;
+use crate::account::{Account, FlowId};
 use crate::meter::Meter;
 use crate::policy::Permit;
-
-/// The number of a flow, unique within one egress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FlowId(pub(crate) u64);
-
-impl fmt::Display for FlowId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// A connection out of the cell. The registry and the flow's own task share it.
 #[derive(Debug)]
@@ -44,6 +33,10 @@ pub(crate) struct Seat {
     pub(crate) outer: Option<Arc<TcpStream>>,
     /// Its line in the books, once it is connected.
     pub(crate) account: Option<Account>,
+    /// The meter when its last line in the books was closed.
+    pub(crate) settled: (u64, u64),
+    /// Whether a connection to the host is being made.
+    pub(crate) dialling: bool,
     /// The cut whose end waits for this flow's.
     pub(crate) batch: Option<Arc<Batch>>,
 }
@@ -55,7 +48,15 @@ impl Flow {
             meter: Arc::new(Meter::new()),
             cut: AtomicBool::new(false),
             woken: Notify::new(),
-            seat: Mutex::new(Seat { permit: None, inner, outer: None, account: None, batch: None }),
+            seat: Mutex::new(Seat {
+                permit: None,
+                inner,
+                outer: None,
+                account: None,
+                settled: (0, 0),
+                dialling: false,
+                batch: None,
+            }),
         }
     }
 
@@ -68,13 +69,16 @@ impl Flow {
         self.cut.load(Ordering::Acquire)
     }
 
-    /// Resets both halves now, whatever the flow's task is doing, and tells the task.
-    pub(crate) fn cut(&self, batch: &Arc<Batch>) {
+    /// Resets both halves now, whatever the flow's task is doing, and tells the task. A flow that is being connected has
+    /// nothing to reset there yet; the batch then waits for the task to give the attempt up.
+    pub(crate) fn cut(&self, batch: &Arc<Batch>, waits: Waits) {
         let mut seat = self.seat();
         self.cut.store(true, Ordering::Release);
         seat.permit = None;
-        seat.batch = Some(Arc::clone(batch));
-        batch.add();
+        if seat.dialling || waits == Waits::ForAll {
+            seat.batch = Some(Arc::clone(batch));
+            batch.add();
+        }
         reset(&seat.inner);
         if let Some(outer) = &seat.outer {
             reset(outer);
@@ -106,7 +110,16 @@ pub(crate) fn reset(stream: &TcpStream) {
     let _already_gone = connect_unspec(stream).is_err();
 }
 
-/// The flows of one cut that have not ended yet.
+/// Which flows' tasks a cut waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Those that could still reach the host.
+    ForDials,
+    /// All.
+    ForAll,
+}
+
+/// The flows that a cut waits for.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     left: Mutex<usize>,
@@ -127,7 +140,7 @@ impl Batch {
         }
     }
 
-    /// Flows cut and not yet ended.
+    /// Flows waited for that have not ended yet.
     pub(crate) fn left(&self) -> usize {
         *self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }

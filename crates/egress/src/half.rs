@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::meter::{Meter, Way};
@@ -67,8 +67,13 @@ impl AsyncRead for Half {
         }
         loop {
             ready!(this.stream.poll_read_ready(cx))?;
-            match this.stream.try_read(out.initialize_unfilled()) {
+            let space = out.initialize_unfilled();
+            let room = space.len();
+            match this.stream.try_read(space) {
                 Ok(count) => {
+                    if count > 0 && count < room {
+                        drained(&this.stream);
+                    }
                     out.advance(count);
                     this.meter.count(this.reads, count);
                     return Poll::Ready(Ok(()));
@@ -124,6 +129,13 @@ impl AsyncWrite for Half {
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(shut(&self.stream))
     }
+}
+
+/// Notes that a read took everything there was, so that the next waits for news and does not ask the kernel in vain:
+/// news after the read are told once more (epoll(7), edge-triggered), and an end stays noted.
+pub(crate) fn drained(stream: &TcpStream) {
+    let nothing = || -> io::Result<()> { Err(io::ErrorKind::WouldBlock.into()) };
+    let _noted = stream.try_io(Interest::READABLE, nothing).is_err();
 }
 
 /// Says that nothing more will be sent; a connection that is gone already is no error.

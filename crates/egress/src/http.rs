@@ -6,6 +6,7 @@ pub mod head;
 
 pub(crate) mod agree;
 pub(crate) mod answer;
+pub(crate) mod conversation;
 mod exchange;
 pub(crate) mod gate;
 mod headers;

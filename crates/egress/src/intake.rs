@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 
 use rustix::net::{bind, listen, sockopt};
@@ -46,6 +46,9 @@ pub trait Intake: std::fmt::Debug + Send + Sync + 'static {
     fn range(&self) -> Range;
 }
 
+/// The congestion control every Linux has built in (tcp(7)).
+const CONGESTION: &str = "reno";
+
 /// Connections the kernel holds before they are accepted.
 const BACKLOG: i32 = 1024;
 
@@ -56,6 +59,7 @@ const BACKLOG: i32 = 1024;
 pub(crate) async fn listener(intake: &dyn Intake, address: SocketAddr) -> io::Result<TcpListener> {
     let socket = intake.tcp(Family::of(address.ip())).await?;
     prepare(&socket, address)?;
+    unpaced(&socket);
     listen(&socket, BACKLOG)?;
     TcpListener::from_std(socket.into())
 }
@@ -68,6 +72,13 @@ pub(crate) async fn datagrams(intake: &dyn Intake, address: SocketAddr) -> io::R
     let socket = intake.udp(Family::of(address.ip())).await?;
     prepare(&socket, address)?;
     UdpSocket::from_std(socket.into())
+}
+
+/// Between two sockets of one machine nothing is lost and there is nothing to pace: what the host has chosen for the
+/// Internet (BBR) costs a third of the throughput there. Accepted connections have what their listener has.
+pub(crate) fn unpaced(socket: impl AsFd) {
+    // Without it the connection is only slower.
+    let _as_the_host_has_it = sockopt::set_tcp_congestion(socket, CONGESTION).is_err();
 }
 
 fn prepare(socket: &OwnedFd, address: SocketAddr) -> io::Result<()> {

@@ -30,6 +30,7 @@ pub mod upstream;
 pub mod verdict;
 
 mod account;
+mod edge;
 mod half;
 mod meter;
 mod registry;

@@ -181,6 +181,11 @@ impl Permit {
             rule: Some(&self.rule),
         }
     }
+
+    /// The refusal of something about the permitted host; `detail` says what was seen.
+    pub(crate) fn refuse(&self, code: Code, detail: &str) -> Refusal {
+        Refusal::new(code, self.subject(), detail)
+    }
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::net::TcpStream;
 
-use crate::account::Account;
+use crate::account::{Account, FlowId};
 use crate::event::{End, Log};
-use crate::flow::{Batch, Flow, FlowId};
+use crate::flow::{Batch, Flow, Waits};
 use crate::name::HostName;
 use crate::policy::{Permit, Policy};
 use crate::refusal::{Code, Refusal, Subject};
@@ -79,7 +79,7 @@ impl Registry {
     }
 
     /// Puts a policy in force and cuts every flow it does not let through. When this returns all of them are reset; the
-    /// batch says when their tasks have ended too.
+    /// batch says when those that were being connected have given up too.
     pub(crate) fn change(&self, policy: Policy) -> Cut {
         let mut book = self.book();
         book.policy = Arc::new(policy);
@@ -92,12 +92,12 @@ impl Registry {
                 Ok(again) => flow.seat().permit = Some(Arc::new(again)),
                 Err(_) if crate::guard::off("cut") => {}
                 Err(refusal) => {
-                    flow.cut(&batch);
+                    flow.cut(&batch, Waits::ForDials);
                     refusals.push(refusal);
                 }
             }
         }
-        let kept = book.flows.len().saturating_sub(batch.left());
+        let kept = book.flows.len().saturating_sub(refusals.len());
         let mut left = HashMap::new();
         for flow in book.flows.values() {
             if let Some(permit) = &flow.seat().permit {
@@ -122,7 +122,7 @@ impl Registry {
         let mut book = self.book();
         let batch = Arc::new(Batch::default());
         for flow in book.flows.values() {
-            flow.cut(&batch);
+            flow.cut(&batch, Waits::ForAll);
         }
         book.per_name.clear();
         batch
@@ -132,7 +132,7 @@ impl Registry {
 /// What a change of policy did to the flows.
 #[derive(Debug)]
 pub(crate) struct Cut {
-    /// The flows cut, until their ends.
+    /// Those of the flows cut that could still reach their host, until their ends.
     pub(crate) batch: Arc<Batch>,
     /// How many go on.
     pub(crate) kept: usize,
@@ -170,6 +170,17 @@ impl Entry {
         Ok(permit)
     }
 
+    /// Notes that a connection to the host is being made, or was given up, unless the flow was cut.
+    pub(crate) fn dialling(&self, now: bool) -> Result<(), Stop> {
+        let book = self.registry.book();
+        if self.flow.is_cut() {
+            return Err(Stop::Cut);
+        }
+        self.flow.seat().dialling = now;
+        drop(book);
+        Ok(())
+    }
+
     /// Adds the half towards the host, unless the flow was cut while it was being connected.
     pub(crate) fn attach(
         &self,
@@ -185,17 +196,20 @@ impl Entry {
         }
         let flow = &self.flow;
         let mut seat = flow.seat();
+        let settled = seat.settled;
         seat.outer = Some(outer);
-        seat.account.get_or_insert_with(|| Account::open(log, flow.id, permit, &flow.meter, address));
+        seat.dialling = false;
+        seat.account
+            .get_or_insert_with(|| Account::open(log, flow.id, permit, &flow.meter, address, settled));
         drop(book);
         Ok(())
     }
 
     /// Closes the flow's line in the books, if it has one.
     pub(crate) fn close(&self, end: End) {
-        let account = self.flow.seat().account.take();
-        if let Some(account) = account {
-            account.close(end);
+        let mut seat = self.flow.seat();
+        if let Some(account) = seat.account.take() {
+            seat.settled = account.close(end);
         }
     }
 

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 
-use crate::core::Core;
+use crate::edge::Core;
 use crate::event::{End, Event};
 use crate::flow;
 use crate::half::Half;
-use crate::http::session::{self, Authority, Outcome};
+use crate::http::conversation;
+use crate::http::session::{Authority, Outcome};
 use crate::name::HostName;
 use crate::policy::Permit;
 use crate::refusal::{Code, Refusal, Subject};
@@ -127,7 +128,7 @@ impl From<io::Error> for Broken {
 }
 
 async fn http(core: &Arc<Core>, entry: &Entry, authority: Authority, half: Half) -> Result<(), Broken> {
-    let outcome = session::run(core, entry, authority, half).await?;
+    let outcome = conversation::run(core, entry, authority, half).await?;
     match outcome {
         Outcome::Over => {
             let inner = Arc::clone(&entry.flow.seat().inner);

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::net::TcpStream;
 
-use crate::half::shut;
+use crate::half::{drained, shut};
 use crate::meter::{Meter, Way};
 use crate::splice::{Moved, Pipes, Splice};
 
@@ -146,6 +146,9 @@ impl<'a> Direction<'a> {
                 Err(error) => return Err(error),
             };
             meter.count(self.way, count);
+            if count < BUFFER {
+                drained(self.from);
+            }
             let read = space.get(..count).unwrap_or_default();
             let written = match self.to.try_write(read) {
                 Ok(count) => count,

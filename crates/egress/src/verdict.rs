@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::dial::{Dialer, Target, Way};
-use crate::http::answer::about;
 use crate::name::{HostName, spelled_address};
 use crate::policy::Policy;
 use crate::refusal::{Code, Refusal, Subject};
@@ -57,8 +56,8 @@ pub async fn check(policy: &Policy, dialer: &Dialer, url: &str) -> Result<Verdic
     verdict.rule = Some(permit.rule().to_string());
     verdict.kind = Some(permit.kind());
     verdict.refusal = match (permit.kind(), asked.kind) {
-        (Kind::Tls, Kind::Http | Kind::Tcp) => Some(about(&permit, Code::NotTls, "")),
-        (Kind::Http, Kind::Tls | Kind::Tcp) => Some(about(&permit, Code::NotHttp, "")),
+        (Kind::Tls, Kind::Http | Kind::Tcp) => Some(permit.refuse(Code::NotTls, "")),
+        (Kind::Http, Kind::Tls | Kind::Tcp) => Some(permit.refuse(Code::NotHttp, "")),
         _ => None,
     };
     if verdict.refusal.is_none() {

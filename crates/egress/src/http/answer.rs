@@ -7,8 +7,7 @@ use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
 use super::head::HeadError;
-use crate::policy::Permit;
-use crate::refusal::{Code, Refusal, Subject};
+use crate::refusal::{Code, Refusal};
 
 /// The body of an answer: ours, or the host's.
 pub(crate) type Body = Either<Full<Bytes>, Incoming>;
@@ -41,10 +40,4 @@ pub(crate) const fn code(error: HeadError) -> Code {
         HeadError::H2c | HeadError::Upgrade => Code::Upgrade,
         _ => Code::NotHttp,
     }
-}
-
-/// The refusal of something about a permitted host.
-pub(crate) fn about(permit: &Permit, code: Code, detail: &str) -> Refusal {
-    let subject: Subject<'_> = permit.subject();
-    Refusal::new(code, subject, detail)
 }

@@ -30,7 +30,7 @@ pub(super) async fn run(session: &Session<'_>, request: Request<Incoming>) -> Re
     if let Err(named) = agree::check(&head, &permit)
         && !crate::guard::off("http-host")
     {
-        return Err(answer::about(&permit, Code::HostHeader, &format!("`{named}`")).into());
+        return Err(permit.refuse(Code::HostHeader, &format!("`{named}`")).into());
     }
     pass_on(session, &permit, head, request).await
 }
@@ -78,7 +78,7 @@ fn permit(session: &Session<'_>, head: &Head) -> Result<Arc<Permit>, Stop> {
     if permit.kind() == crate::rule::Kind::Http {
         return Ok(permit);
     }
-    Err(answer::about(&permit, Code::NotTls, "a request in the clear to a port for TLS or raw TCP").into())
+    Err(permit.refuse(Code::NotTls, "a request in the clear to a port for TLS or raw TCP").into())
 }
 
 /// CONNECT to an explicit proxy: judged now; what is spoken afterwards is held to the rule's protocol.
@@ -97,7 +97,7 @@ fn connect(
     let same = agree::split(&head.host, port)
         .is_some_and(|(name, at)| name == *permit.name() && at == permit.port());
     if !same && !crate::guard::off("http-host") {
-        return Err(answer::about(&permit, Code::HostHeader, &format!("`{}`", head.host)).into());
+        return Err(permit.refuse(Code::HostHeader, &format!("`{}`", head.host)).into());
     }
     session.switch(Switch::Connect { inner: hyper::upgrade::on(&mut request), permit });
     Ok(answer::empty(StatusCode::OK))
@@ -124,9 +124,7 @@ async fn pass_on(
     let agreed =
         answer.headers().get(UPGRADE).is_some_and(|to| to.as_bytes().eq_ignore_ascii_case(b"websocket"));
     let Some(inner) = inner.filter(|_| agreed) else {
-        return Err(
-            answer::about(permit, Code::Upgrade, "the host switched to what was not asked for").into()
-        );
+        return Err(permit.refuse(Code::Upgrade, "the host switched to what was not asked for").into());
     };
     session.switch(Switch::WebSocket { inner, outer: hyper::upgrade::on(&mut answer), upstream });
     Ok(incoming(answer, true))
@@ -135,18 +133,18 @@ async fn pass_on(
 /// The request as it is written to the host.
 fn outgoing(permit: &Permit, head: Head, request: Request<Incoming>) -> Result<Request<Incoming>, Stop> {
     let (parts, body) = request.into_parts();
-    let malformed = |_| Stop::from(answer::about(permit, Code::NotHttp, "a malformed target"));
+    let malformed = |_| Stop::from(permit.refuse(Code::NotHttp, "a malformed target"));
     let path = match head.target {
         Target::Origin(path) | Target::Absolute { path, .. } => path,
         Target::Asterisk => "*".to_owned(),
-        Target::Authority(_) => return Err(answer::about(permit, Code::Method, "CONNECT").into()),
+        Target::Authority(_) => return Err(permit.refuse(Code::Method, "CONNECT").into()),
     };
     let host = if crate::guard::off("http-host") { head.host } else { host_of(permit) };
     let host = HeaderValue::from_str(&host)
-        .map_err(|_| Stop::from(answer::about(permit, Code::HostHeader, "not printable")))?;
+        .map_err(|_| Stop::from(permit.refuse(Code::HostHeader, "not printable")))?;
     let mut outgoing = Request::new(body);
     *outgoing.method_mut() = Method::from_bytes(head.method.as_bytes())
-        .map_err(|_| Stop::from(answer::about(permit, Code::Method, "not a method")))?;
+        .map_err(|_| Stop::from(permit.refuse(Code::Method, "not a method")))?;
     *outgoing.uri_mut() = path.parse::<Uri>().map_err(malformed)?;
     *outgoing.headers_mut() = headers::for_host(&parts.headers, host, head.websocket);
     Ok(outgoing)
@@ -172,7 +170,7 @@ impl Session<'_> {
     /// A refusal about the connection's host, or about nobody where none is known yet.
     pub(super) fn refuse(&self, code: Code, detail: &str) -> Refusal {
         match &self.authority {
-            Authority::Fixed(permit) => answer::about(permit, code, detail),
+            Authority::Fixed(permit) => permit.refuse(code, detail),
             Authority::Refused(refusal) => refusal.as_ref().clone(),
             Authority::Proxy => self.refuse_host(code, "proxy", None, detail),
         }

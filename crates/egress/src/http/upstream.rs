@@ -8,8 +8,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::task::AbortHandle;
 
-use super::answer;
-use crate::core::Core;
+use crate::edge::Core;
 use crate::half::Half;
 use crate::policy::Permit;
 use crate::refusal::Code;
@@ -73,5 +72,5 @@ impl Upstream {
 }
 
 fn lost(permit: &Permit, error: &hyper::Error) -> Stop {
-    answer::about(permit, Code::Connect, &format!("no complete answer: {error}")).into()
+    permit.refuse(Code::Connect, &format!("no complete answer: {error}")).into()
 }

@@ -7,7 +7,6 @@ use tokio::io::AsyncReadExt;
 
 use super::hello::{self, Hello, HelloError, Progress};
 use crate::half::Half;
-use crate::http::answer::about;
 use crate::name::HostName;
 use crate::policy::Permit;
 use crate::refusal::{Code, Refusal};
@@ -33,14 +32,14 @@ pub(crate) async fn read(mut half: Half, permit: &Permit, time: Duration) -> Res
     let mut bytes = Vec::new();
     let hello = match tokio::time::timeout(time, complete(&mut half, &mut bytes)).await {
         Ok(read) => read.map_err(|_| GreetingError::Lost)?,
-        Err(_) => return Err(about(permit, Code::NotTls, "the TLS greeting took too long").into()),
+        Err(_) => return Err(permit.refuse(Code::NotTls, "the TLS greeting took too long").into()),
     };
     match hello {
         Ok(hello) => agree(&hello, permit)?,
         Err(HelloError::Name) if crate::guard::off("sni") => {}
-        Err(error @ HelloError::Name) => return Err(about(permit, Code::Sni, &error.to_string()).into()),
+        Err(error @ HelloError::Name) => return Err(permit.refuse(Code::Sni, &error.to_string()).into()),
         Err(_) if crate::guard::off("tls") => {}
-        Err(error) => return Err(about(permit, Code::NotTls, &error.to_string()).into()),
+        Err(error) => return Err(permit.refuse(Code::NotTls, &error.to_string()).into()),
     }
     Ok(half.with_early(&bytes))
 }
@@ -67,14 +66,14 @@ async fn complete(half: &mut Half, bytes: &mut Vec<u8>) -> io::Result<Result<Hel
 
 fn agree(hello: &Hello, permit: &Permit) -> Result<(), Refusal> {
     if hello.ech && !crate::guard::off("ech") {
-        return Err(about(permit, Code::Ech, ""));
+        return Err(permit.refuse(Code::Ech, ""));
     }
     if crate::guard::off("sni") {
         return Ok(());
     }
-    let Some(sni) = &hello.sni else { return Err(about(permit, Code::SniMissing, "")) };
+    let Some(sni) = &hello.sni else { return Err(permit.refuse(Code::SniMissing, "")) };
     // RFC 6066 §3: no trailing dot; a server that is sent one may take it for another name.
     let same =
         !sni.ends_with('.') && HostName::from_wire(sni.as_bytes()).is_ok_and(|name| name == *permit.name());
-    if same { Ok(()) } else { Err(about(permit, Code::Sni, &format!("`{sni}`"))) }
+    if same { Ok(()) } else { Err(permit.refuse(Code::Sni, &format!("`{sni}`"))) }
 }

@@ -171,3 +171,20 @@ alone! {
         assert_eq!(origin.connections(), 0);
     }
 }
+
+alone! {
+    async fn the_greeting_counts_as_sent() {
+        let origin = Origin::echo().await;
+        let mut world = Plan::new(&["api.example.com"]).pin("api.example.com", origin.address).start().await;
+        let mut stream = world.connect("api.example.com", 443).await;
+        let greeting = hello(Some("api.example.com"), &[]);
+        stream.write_all(&greeting).await.unwrap();
+        within(tokio::io::AsyncReadExt::read_exact(&mut stream, &mut vec![0; greeting.len()])).await.unwrap();
+        let usage = world.egress.usage();
+        assert_eq!((usage.sent, usage.received), (greeting.len() as u64, greeting.len() as u64));
+        world.set(&[]).await;
+        world.until_flows(0).await;
+        let usage = world.egress.usage();
+        assert_eq!((usage.sent, usage.received, usage.open), (greeting.len() as u64, greeting.len() as u64, 0));
+    }
+}

@@ -13,7 +13,7 @@ use model::{
 };
 use sandbox::process::{Control, Ended};
 use tokio::{
-    sync::oneshot,
+    sync::{oneshot, watch},
     time::{Instant, sleep_until},
 };
 
@@ -43,17 +43,18 @@ enum Step {
     Termed(Instant),
 }
 
-/// Waits for the end of a cell that was started, and clears up after it.
+/// Waits for the end of a cell that was started, and clears up after it. `wishes` was made before anybody who may wish
+/// could begin: the data folder can be too full at the first look.
 pub(crate) async fn live(
     cell: Rc<Cell>,
     control: Control,
     main: Rc<Process>,
     main_exit: oneshot::Receiver<Exit>,
     jail_gone: oneshot::Receiver<Ended>,
+    mut wishes: watch::Receiver<Option<Wish>>,
 ) {
     let mut main_exit = std::pin::pin!(main_exit);
     let mut jail_gone = std::pin::pin!(jail_gone);
-    let mut wishes = cell.wishes();
     let mut step = Step::Living;
     let mut main_lost = false;
     let (mut cause, mut exit, mut why) = (None, None, None);

@@ -285,7 +285,9 @@ async fn connect_to(control: &Control, kind: SocketKind, address: SocketAddr) ->
     let made = control.sockets(vec![kind]).await.map_err(io::Error::other)?;
     let socket = made.into_iter().next().ok_or_else(|| io::Error::other("the cell sent no socket"))?;
     let socket = TcpSocket::from_std_stream(StdTcpStream::from(socket));
-    tokio::time::timeout(TAKING, socket.connect(address)).await?
+    let stream = tokio::time::timeout(TAKING, socket.connect(address)).await??;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// The egress of a running cell.

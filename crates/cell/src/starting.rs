@@ -117,7 +117,7 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     cell.events.push(EventKind::ProcessStarted { process: id });
     drain(cell, &main, stderr, None);
     watches::begin(cell, &spec, data, guarded);
-    tokio::task::spawn_local(ending::live(Rc::clone(cell), control, main, exit, ended));
+    tokio::task::spawn_local(ending::live(Rc::clone(cell), control, main, exit, ended, cell.wishes()));
     Ok(())
 }
 

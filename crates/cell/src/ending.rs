@@ -191,7 +191,7 @@ fn closed(order: EndOrder) -> Step {
     )
 }
 
-async fn next_wish(wishes: &mut tokio::sync::watch::Receiver<Option<Wish>>) -> Wish {
+async fn next_wish(wishes: &mut watch::Receiver<Option<Wish>>) -> Wish {
     loop {
         if wishes.changed().await.is_err() {
             return std::future::pending().await;

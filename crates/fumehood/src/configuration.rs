@@ -119,6 +119,18 @@ impl Configuration {
         }
     }
 
+    /// Whether a file with this text would still be one.
+    pub(crate) fn check(path: &Path, text: &str, is_projects: bool) -> anyhow::Result<()> {
+        let shown = format!("{} as it would be", path.display());
+        let checked = if is_projects {
+            let place = Place { folder: path.parent().unwrap_or(path), home: None };
+            Project::resolve_with(&shown, text.as_bytes(), &place, &Rules).map(drop)
+        } else {
+            Operator::resolve_with(&shown, text.as_bytes(), home().as_deref(), &Rules).map(drop)
+        };
+        checked.map_err(|problems| wrong(&problems))
+    }
+
     /// Where the server is declared.
     pub(crate) fn declared(&self, folders: &Folders, name: &ServerName) -> anyhow::Result<Declared> {
         let project = self.project()?;

@@ -2,7 +2,9 @@
 
 mod cli {
     mod cells;
+    mod edge;
     mod ends;
+    mod network;
     mod records;
     mod words;
     mod world;

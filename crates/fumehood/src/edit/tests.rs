@@ -86,7 +86,7 @@ fn lists_on_one_line_stay_on_it() {
     let less = removed(text, List::Server("a"), &rules(&["a.example.com"])).unwrap().unwrap();
     assert_snapshot!(less, @r##"servers.a = { command = ["x"], hosts = [ "b.example.com" ] } # a"##);
     let last = removed(text, List::Server("a"), &rules(&["b.example.com"])).unwrap().unwrap();
-    assert_snapshot!(last, @r##"servers.a = { command = ["x"], hosts = [ "A.Example.com"] } # a"##);
+    assert_snapshot!(last, @r##"servers.a = { command = ["x"], hosts = [ "A.Example.com" ] } # a"##);
 }
 
 #[test]

@@ -4,13 +4,14 @@ use std::{
     io::{self, BufRead, IsTerminal},
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use cell::folders::Folders;
 use cell_api::{
     client::{Client, ClientError},
     error::ErrorCode,
-    info::CellInfo,
+    info::{CellInfo, CellState},
     network::{NetworkChanged, NetworkOrder},
     spec::Kind,
 };
@@ -56,7 +57,9 @@ struct CellDone {
 }
 
 /// How often a list is read again because somebody else changed it meanwhile.
-const TRIES: usize = 10;
+const TRIES: usize = 50;
+/// Between two of them while a cell is being built.
+const STARTING: Duration = Duration::from_millis(100);
 
 /// Changes both, the running cells before the file.
 pub(crate) fn perform(asked: &Change, direction: Direction) -> anyhow::Result<ExitCode> {
@@ -66,9 +69,14 @@ pub(crate) fn perform(asked: &Change, direction: Direction) -> anyhow::Result<Ex
     let folders = places::folders()?;
     let runtime = runtime()?;
     let running: Vec<CellInfo> = runtime.block_on(ps::cells(&folders))?;
-    let running: Vec<CellInfo> =
-        running.into_iter().filter(|cell| cell.name == server || cell.id == asked.server).collect();
-    let plan = plan(&folders, asked, &server, &running, &rules, direction)?;
+    let running: Vec<CellInfo> = running.into_iter().filter(|cell| cell.name == server).collect();
+    let plan = plan(&folders, asked, &server, &running, &rules, direction);
+    // Nothing is widened that would not last; what is taken away is taken from the running cells in any case.
+    let (plan, unwritten) = match (plan, direction) {
+        (Ok(plan), _) => (plan, None),
+        (Err(error), Direction::Deny) => (None, Some(error)),
+        (Err(error), Direction::Allow) => return Err(error),
+    };
     if direction == Direction::Allow {
         confirm(asked, &rules)?;
     }
@@ -79,7 +87,7 @@ pub(crate) fn perform(asked: &Change, direction: Direction) -> anyhow::Result<Ex
         }
     }
     let unchanged = done.cells.is_empty() && plan.as_ref().is_none_or(|plan| plan.text.is_none());
-    let only_code = plan.is_none() && !asked.once;
+    let only_code = plan.is_none() && unwritten.is_none() && !asked.once;
     if let Some(plan) = plan {
         done.file = plan.write()?;
     }
@@ -87,6 +95,9 @@ pub(crate) fn perform(asked: &Change, direction: Direction) -> anyhow::Result<Ex
         terminal::print(&format!("{}\n", serde_json::to_string_pretty(&done)?))?;
     } else {
         tell(&done, &rules, &server, direction, unchanged, only_code);
+    }
+    if let Some(error) = unwritten {
+        return Err(error);
     }
     left(&folders, asked, &server, &rules, direction)?;
     if direction == Direction::Deny && unchanged {
@@ -112,13 +123,19 @@ fn plan(
         return Ok(None);
     }
     let configuration = Configuration::read(folders, &Given::default())?;
-    let (path, list) = match configuration.declared(folders, server)? {
+    let declared = configuration.declared(folders, server)?;
+    let is_projects = matches!(declared, Declared::Project(_));
+    let (path, list) = match declared {
         Declared::Project(path) | Declared::Operator(path) => (path, List::Server(server.as_str())),
         // The next throw-away cell of that name may be any other program.
         Declared::Nowhere if running.iter().any(|cell| cell.kind == Kind::Code) => return Ok(None),
         Declared::Nowhere => (operators_file(folders), List::Allow(server.as_str())),
     };
-    file::Plan::new(path, list, rules, direction).map(Some)
+    let plan = file::Plan::new(path, list, rules, direction)?;
+    if let Some(text) = &plan.text {
+        Configuration::check(&plan.path, text, is_projects)?;
+    }
+    Ok(Some(plan))
 }
 
 /// A guard against slips, not a boundary: an agent with a shell is the user.
@@ -149,7 +166,19 @@ async fn live(
 ) -> anyhow::Result<Option<NetworkChanged>> {
     let Ok(mut client) = Client::connect(cell).await else { return Ok(None) };
     for _ in 0..TRIES {
-        let info = client.network().await.map_err(Stop::from)?;
+        let info = match client.network().await {
+            Ok(info) => info,
+            Err(ClientError::Refused(body)) if body.code == ErrorCode::State => {
+                let state = client.info().await.map(|info| info.state);
+                if !matches!(state, Ok(CellState::Created | CellState::Starting)) {
+                    return Ok(None);
+                }
+                // It begins with the list as it was: it is changed as soon as there is one.
+                tokio::time::sleep(STARTING).await;
+                continue;
+            }
+            Err(error) => return Err(Stop::from(error).into()),
+        };
         let same = |text: &String, rule: &HostRule| HostRule::parse(text).is_ok_and(|there| there == *rule);
         let mut wanted = info.hosts.clone();
         match direction {

@@ -17,6 +17,9 @@ fn help() {
       run          Run an MCP server in a cell; stdin and stdout carry the protocol
       exec         Run any command in a throw-away cell; memory and process ceilings must be held by the
                    kernel
+      allow        Let a server reach a host: its running cells at once, later ones by its configuration
+      deny         Take a host from a server, and cut what is open to it
+      egress       Show what was let out of cells and what was not, and ask what would be
       ps           List the running cells
       logs         Show what a server wrote to stderr
       doctor       Try every layer on this host, and say what would improve it
@@ -42,18 +45,29 @@ fn help_of_run() {
                            always a command
 
     Options:
-          --name <NAME>         Name to list and log it under
-          --mount <PATH[:rw]>   Make a folder or file visible at its own path, read-only unless `:rw`
-                                follows
-          --env <NAME[=VALUE]>  Set a variable, or pass on your own value of it
-          --data <NAME[:SIZE]>  Mount a folder at /data that stays; cells that give the same name share
-                                it
-          --limit <NAME=VALUE>  Set a ceiling: memory, cpu, processes, open_files, file_size, scratch,
-                                scratch_files, require
-      -v, --verbose             Say what the cell sees, and pass the program's stderr on
-          --grace <SECONDS>     Seconds the server has to end by itself after stdin is closed [default:
-                                5]
-      -h, --help                Print help
+          --name <NAME>
+              Name to list and log it under
+          --mount <PATH[:rw]>
+              Make a folder or file visible at its own path, read-only unless `:rw` follows
+          --env <NAME[=VALUE]>
+              Set a variable, or pass on your own value of it
+          --data <NAME[:SIZE]>
+              Mount a folder at /data that stays; cells that give the same name share it
+          --limit <NAME=VALUE>
+              Set a ceiling: memory, cpu, processes, open_files, file_size, scratch, scratch_files,
+              require
+          --host <RULE>
+              Let it reach a host: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`,
+              `tcp://host:5432`
+      -v, --verbose
+              Say what the cell sees, and pass the program's stderr on
+          --grace <SECONDS>
+              Seconds the server has to end by itself after stdin is closed [default: 5]
+          --publish <[127.0.0.1:]PORT:INSIDE>
+              Listen on a port of this machine's loopback (0 for any) and lead it to a port inside the
+              cell
+      -h, --help
+              Print help
     "##);
 }
 

@@ -19,7 +19,8 @@ use crate::{
 /// A file and its new text, not written yet.
 #[derive(Debug)]
 pub(super) struct Plan {
-    path: PathBuf,
+    /// Where.
+    pub(super) path: PathBuf,
     /// Nothing where the file says so already.
     pub(super) text: Option<String>,
 }

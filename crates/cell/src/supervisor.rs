@@ -65,6 +65,7 @@ pub fn serve(supervision: Supervision, owner: OwnedFd) -> Result<(), SuperviseEr
         .map_err(|error| failed("closing this process to others")(error.into()))?;
     // For whoever looks at a list of processes; the name of the link it was started by says nothing.
     rustix::thread::set_name(c"fumehood-cell").ok();
+    raise_open_files();
     // A session of its own, so that a terminal's Ctrl-C reaches whoever runs the cell and not its supervisor.
     // Fails only for the leader of a group, which then has a group of its own already.
     if !sandbox::guard::off("session") {
@@ -76,6 +77,15 @@ pub fn serve(supervision: Supervision, owner: OwnedFd) -> Result<(), SuperviseEr
         .build()
         .map_err(failed("starting the runtime"))?;
     LocalSet::new().block_on(&runtime, supervise(supervision, owner))
+}
+
+/// Every connection out of the cell takes two descriptors and more; the usual soft limit of 1024 is for programs that use
+/// select(2). What the tool may open is set by its own ceiling.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let hard = getrlimit(Resource::Nofile).maximum;
+    // Where it cannot be raised the present limit goes on to hold, and connections beyond it are refused.
+    setrlimit(Resource::Nofile, Rlimit { current: hard, maximum: hard }).ok();
 }
 
 async fn supervise(supervision: Supervision, owner: OwnedFd) -> Result<(), SuperviseError> {

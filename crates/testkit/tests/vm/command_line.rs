@@ -56,7 +56,7 @@ fn without_user_namespaces_every_start_ends_with_13_and_its_remedy() {
         (&"FH-CELL-WALL".into(), &"namespaces".into()),
         "{refusal:#}"
     );
-    let hint = "user namespaces are used up or switched off: as root, `sysctl user.max_user_namespaces=";
+    let hint = "namespaces are used up or switched off: as root, `sysctl user.max_user_namespaces=";
     assert!(refusal["hint"].as_str().is_some_and(|said| said.starts_with(hint)), "{refusal:#}");
     assert!(run.console.matches(hint).count() >= 4, "each refused start says the remedy\n{}", run.console);
 }

@@ -75,7 +75,7 @@ fn on_cgroup_v2_the_tool_sees_and_feels_its_own_ceilings() {
         ),
     );
     let seen = built(&run, "seen");
-    assert_eq!(said(seen), "0::/\n67108864\n9\n100000 100000\nread-only\n", "{seen:#}");
+    assert_eq!(said(seen), "0::/\n67108864\n10\n100000 100000\nread-only\n", "{seen:#}");
     for layer in ["memory", "cpu", "processes", "life-cycle"] {
         assert_eq!(state(seen, layer), "enforced", "{layer}");
     }

@@ -1,6 +1,8 @@
 //! The edge of cells: what it logs, what is changed there while a server runs, and what is reached through it. What has to
 //! answer listens on loopback.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on should end")]
+
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},

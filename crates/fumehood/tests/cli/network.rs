@@ -1,6 +1,8 @@
 //! What a server may reach, said in files and flags, and asked about. Nothing here leaves the machine: names are those
 //! of RFC 2606.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should end")]
+
 use std::os::unix::fs::PermissionsExt;
 
 use insta::assert_snapshot;

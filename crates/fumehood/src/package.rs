@@ -61,6 +61,7 @@ pub(crate) fn fit(
     verbose: bool,
 ) -> anyhow::Result<()> {
     let Some(asked) = words::read(&spec.command) else { return Ok(()) };
+    words::make_whole(&mut spec.command, &asked);
     let sources = match memory::recall(folders, &asked) {
         Some(sources) => sources,
         None => match asked.client.sources(&asked) {

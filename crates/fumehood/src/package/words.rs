@@ -37,6 +37,14 @@ pub(super) fn read(command: &[String]) -> Option<Asked> {
     Some(Asked { client, program, packages: packages(client, words) })
 }
 
+/// `uvx` starts the `uv` beside it, which inside need not be there: that one is started at once.
+pub(super) fn make_whole(command: &mut Vec<String>, asked: &Asked) {
+    let is_uvx = command.first().is_some_and(|program| Path::new(program).ends_with("uvx"));
+    if is_uvx {
+        command.splice(..1, [asked.program.clone(), "tool".to_owned(), "run".to_owned()]);
+    }
+}
+
 impl Client {
     /// The program that knows the configuration.
     fn program(self) -> &'static str {
@@ -159,6 +167,11 @@ mod tests {
             let asked = read(&words).unwrap();
             assert_eq!((asked.client, asked.packages.join(" ").as_str()), (client, packages), "{line}");
         }
+        let mut uvx = ["/opt/bin/uvx", "x", "y"].map(str::to_owned).to_vec();
+        let asked = read(&uvx).unwrap();
+        make_whole(&mut uvx, &asked);
+        assert_eq!(uvx, ["/opt/bin/uv", "tool", "run", "x", "y"]);
+        assert_eq!(read(&uvx).unwrap(), asked);
         let beside = read(&["/opt/node/bin/npx".to_owned(), "x".to_owned()]).unwrap();
         assert_eq!(beside.program, "/opt/node/bin/npm");
         for line in ["node x.js", "npm install x", "uv run x", "python3 -m x"] {

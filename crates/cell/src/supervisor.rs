@@ -82,10 +82,18 @@ pub fn serve(supervision: Supervision, owner: OwnedFd) -> Result<(), SuperviseEr
 /// Every connection out of the cell takes two descriptors and more; the usual soft limit of 1024 is for programs that use
 /// select(2). What the tool may open is set by its own ceiling.
 fn raise_open_files() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let hard = getrlimit(Resource::Nofile).maximum;
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    let Some(hard) = most_open_files() else { return };
+    let hard = Some(hard);
     // Where it cannot be raised the present limit goes on to hold, and connections beyond it are refused.
     setrlimit(Resource::Nofile, Rlimit { current: hard, maximum: hard }).ok();
+}
+
+/// The hard limit, from proc(5): asking for it by prlimit(2) must not fail, which a filter around this program can make it.
+fn most_open_files() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
 }
 
 async fn supervise(supervision: Supervision, owner: OwnedFd) -> Result<(), SuperviseError> {

@@ -9,6 +9,11 @@ use std::{
     time::Duration,
 };
 
+use cell_api::{
+    client::{Client, ClientError},
+    error::ErrorCode,
+    network::NetworkOrder,
+};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -157,6 +162,35 @@ fn a_change_once_is_in_no_file() {
     run.wait().unwrap();
     let said = world.said(&["allow", "-y", "--once", "shy", "a.example.com"]);
     assert!(said.starts_with("exit code 1"), "{said}");
+}
+
+#[tokio::test]
+async fn the_api_refuses_what_would_undo_another_change_and_a_port_where_nobody_is() {
+    let world = World::new();
+    let (mut run, cell) = world.start(&["run", "--name", "asked", "--", "cat"]);
+    let folder = world.state().join("cells").join(&cell.id);
+    let mut client = Client::connect(&folder).await.unwrap();
+    let order = |hosts: &[&str], generation: Option<u64>| NetworkOrder {
+        hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        if_generation: generation,
+    };
+    let code = |error: ClientError| match error {
+        ClientError::Refused(body) => body.code,
+        other => panic!("{other}"),
+    };
+    let before = client.network().await.unwrap().generation;
+    let changed = client.set_network(&order(&["a.example.com"], Some(before))).await.unwrap();
+    assert_eq!((changed.generation, changed.hosts), (before + 1, vec!["a.example.com".to_owned()]));
+    let late = client.set_network(&order(&["b.example.com"], Some(before))).await;
+    assert_eq!(code(late.unwrap_err()), ErrorCode::State);
+    assert_eq!(client.network().await.unwrap().hosts, ["a.example.com"]);
+    assert_eq!(code(client.set_network(&order(&["10.0.0.1"], None)).await.unwrap_err()), ErrorCode::Spec);
+    let nobody = Client::connect(&folder).await.unwrap().connect_inside(8080).await;
+    assert_eq!(code(nobody.unwrap_err()), ErrorCode::Port);
+    let none = Client::connect(&folder).await.unwrap().connect_inside(0).await;
+    assert_eq!(code(none.unwrap_err()), ErrorCode::Spec);
+    drop(run.stdin.take());
+    run.wait().unwrap();
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! The clients are asked outside, from a folder of nobody's, and only what reads: no code of a package runs there, and no
 //! project's file says which registry it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cell::folders::Folders;
 use cell_api::spec::CellSpec;
@@ -102,16 +102,29 @@ pub(crate) fn fit(
 /// Allows the hosts, binds those that are not public, and tells the client inside where they are.
 fn connect(spec: &mut CellSpec, sources: &Sources) -> anyhow::Result<Vec<String>> {
     let mut hosts = Vec::new();
+    // As configured: inside, some have another name.
+    let mut known = BTreeSet::new();
     let mut trusted = pinning::Trusted::default();
     let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Registry { variable, url } in &sources.registries {
         let place = Place::parse(url)?;
+        known.insert(place.rule());
         let place = pinning::registry(place, &mut spec.network.operator, &mut trusted)?;
         hosts.push(place.rule());
         lists.entry(variable.clone()).or_default().push(place.url());
     }
     for url in &sources.files {
         let place = Place::parse(url)?;
+        if known.contains(&place.rule()) {
+            continue;
+        }
+        if place.is_nameless() {
+            terminal::say(&format!(
+                "packages at {} are not fetched: a cell reaches hosts by name",
+                place.rule()
+            ));
+            continue;
+        }
         pinning::files(&place, &mut spec.network.operator, &trusted);
         hosts.push(place.rule());
     }

@@ -36,11 +36,11 @@ pub(super) fn registry(
 ) -> anyhow::Result<Place> {
     let addresses = match place.host.parse::<IpAddr>() {
         Ok(address) => vec![address],
-        Err(_) if is_localhost(&place.host) => vec![Ipv4Addr::LOCALHOST.into()],
+        Err(_) if place.is_nameless() => vec![Ipv4Addr::LOCALHOST.into()],
         Err(_) if is_settled(&place, operator) => return Ok(place),
         Err(_) => look_up(&place),
     };
-    let nameless = place.host.parse::<IpAddr>().is_ok() || is_localhost(&place.host);
+    let nameless = place.is_nameless();
     let Some(first) = addresses.iter().find(|address| !is_public(**address)).or(addresses.first()) else {
         // It does not resolve now; the dial will say so.
         return Ok(place);
@@ -74,7 +74,7 @@ pub(super) fn registry(
 /// A host that files come from by the registry's word: bound only where it is the same machine as a registry that was
 /// bound.
 pub(super) fn files(place: &Place, operator: &mut OperatorNetwork, trusted: &Trusted) {
-    if place.host.parse::<IpAddr>().is_ok() || is_settled(place, operator) {
+    if place.is_nameless() || is_settled(place, operator) {
         return;
     }
     let addresses = look_up(place);
@@ -98,11 +98,6 @@ fn bind(host: &str, address: IpAddr, operator: &mut OperatorNetwork) -> anyhow::
 /// Whether the operator has said how it is reached.
 fn is_settled(place: &Place, operator: &OperatorNetwork) -> bool {
     operator.upstream_proxy.is_some() || operator.upstreams.contains_key(&place.host)
-}
-
-fn is_localhost(host: &str) -> bool {
-    let host = host.strip_suffix('.').unwrap_or(host);
-    host == "localhost" || host.ends_with(".localhost")
 }
 
 /// By this machine's resolver; nothing where it has no answer.

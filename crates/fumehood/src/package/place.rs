@@ -1,5 +1,7 @@
 //! A registry's URL, as far as a network is concerned.
 
+use std::net::IpAddr;
+
 use anyhow::bail;
 
 /// Where a URL leads.
@@ -57,6 +59,12 @@ impl Place {
             bail!("`{}` names no host", without_credentials(url));
         }
         Ok(Self { tls, host, port, path: path.to_owned(), had_credentials: credentials.is_some() })
+    }
+
+    /// Whether it is no name that a cell could have a rule for: an address, or the machine itself.
+    pub(super) fn is_nameless(&self) -> bool {
+        let host = self.host.strip_suffix('.').unwrap_or(&self.host);
+        host.parse::<IpAddr>().is_ok() || host == "localhost" || host.ends_with(".localhost")
     }
 
     /// The same place under another name.

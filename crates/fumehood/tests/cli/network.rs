@@ -3,7 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
-use std::os::unix::fs::PermissionsExt;
+use std::{
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    process::{Command, Stdio},
+};
 
 use insta::assert_snapshot;
 
@@ -245,6 +249,31 @@ fn nobody_is_asked_without_a_terminal() {
     fumehood: help: run it at a terminal, or give `--yes` if a person has decided it
     "##);
     assert_eq!(shown_file(&world, "project/fumehood.toml"), PROJECT);
+}
+
+#[test]
+fn a_person_at_a_terminal_is_asked() {
+    let world = World::new();
+    world.write("project/fumehood.toml", PROJECT);
+    let ask = |answer: &str| {
+        let allow = world.command(&["allow", "weather", "b.example.com"]);
+        let line = format!("{} allow weather b.example.com", allow.get_program().display());
+        // `script` (util-linux) gives it a terminal.
+        let mut script = Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(world.project()).env_clear();
+        script.envs(allow.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(format!("{answer}\n").as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, said) = ask("");
+    assert!(code == Some(12) && said.contains("let weather reach b.example.com? [y/N]"), "{code:?} {said}");
+    assert_eq!(shown_file(&world, "project/fumehood.toml"), PROJECT);
+    let (code, said) = ask("y");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(shown_file(&world, "project/fumehood.toml").contains("\"b.example.com\""));
 }
 
 #[test]

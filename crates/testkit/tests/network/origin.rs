@@ -23,9 +23,17 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// A web server with one page.
+    /// A web server with one page, whatever is asked for.
     pub(crate) fn web(address: &str) -> Self {
-        Self::tcp(address, |mut stream| {
+        Self::serving(address, |_, _| Some(PAGE.as_bytes().to_vec()))
+    }
+
+    /// A web server; `content` answers for a path on this port, and nothing is a 404.
+    pub(crate) fn serving(
+        address: &str,
+        content: impl Fn(&str, u16) -> Option<Vec<u8>> + Send + Sync + 'static,
+    ) -> Self {
+        Self::tcp(address, move |mut stream| {
             let mut head = Vec::new();
             let mut byte = [0];
             while !head.ends_with(b"\r\n\r\n") {
@@ -34,12 +42,17 @@ impl Origin {
                     _ => return,
                 }
             }
-            let answer = format!(
-                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{PAGE}",
-                PAGE.len()
+            let head = String::from_utf8_lossy(&head);
+            let path = head.split(' ').nth(1).unwrap_or_default();
+            let port = stream.local_addr().map_or(0, |address| address.port());
+            let (status, body) =
+                content(path, port).map_or(("404 Not Found", Vec::new()), |body| ("200 OK", body));
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
             );
             // Whoever went away reads no answer.
-            stream.write_all(answer.as_bytes()).ok();
+            stream.write_all(&[head.into_bytes(), body].concat()).ok();
         })
     }
 

@@ -11,7 +11,7 @@ use crate::workspace::{Workspace, answer, must};
 /// `NAME.txt` in `crates/testkit/packages/python` fills `CACHE/python-NAME`.
 ///
 /// The SQLite server was last released for the first major version of its SDK, hence a second set.
-const SETS: &[&str] = &["current", "sqlite"];
+const SETS: &[&str] = &["current", "sqlite", "uv"];
 
 /// Makes and fills the environments.
 pub fn prepare(workspace: &Workspace) -> Result<()> {

@@ -121,7 +121,7 @@ pub enum Stage {
     Spec,
     /// Entering the cgroups.
     Cgroup,
-    /// Making the namespaces (all of them are made by one call).
+    /// Making the namespaces (one call for all but the cgroup namespace, which PID 1 makes once it is in its group).
     Namespaces,
     /// Writing the id maps, taking the identity.
     Identity,

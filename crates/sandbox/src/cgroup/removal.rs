@@ -40,7 +40,7 @@ pub fn sweep(paths: &[PathBuf], patience: Duration) -> Vec<Leftover> {
     left
 }
 
-/// Kills what is in the groups where that can be done, and removes them in the order given (leaves first), until all
+/// Kills what is in the groups where that can be done, and removes them in the order given, until all
 /// are gone or `deadline` has passed.
 pub(super) fn remove<'a>(folders: impl IntoIterator<Item = &'a PathBuf>, deadline: Instant) -> Vec<Leftover> {
     let mut left: Vec<&PathBuf> = folders.into_iter().collect();

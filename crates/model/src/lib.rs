@@ -11,5 +11,7 @@ pub mod layer;
 pub mod limits;
 pub mod mount;
 pub mod name;
+pub mod request;
+pub mod secret;
 pub mod size;
 pub mod stdio;

@@ -111,6 +111,11 @@ impl World {
         command
     }
 
+    /// Where the product's program is, for other programs of the caller to start.
+    pub fn product_path(&self) -> PathBuf {
+        self.programs.join("fumehood")
+    }
+
     /// Any program of the host, as the caller, with the world's environment.
     pub fn program(&self, program: &Path) -> Command {
         let mut command = self.caller.command(program);
@@ -138,6 +143,11 @@ impl World {
 
     /// Runs it to its end, with `input` on stdin.
     pub fn run(&self, command: &mut Command, input: &str) -> io::Result<Ran> {
+        self.run_within(PATIENCE, command, input)
+    }
+
+    /// The same, for what may take longer than most.
+    pub fn run_within(&self, patience: Duration, command: &mut Command, input: &str) -> io::Result<Ran> {
         let others = remains::find(self.folder());
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -147,7 +157,7 @@ impl World {
         }
         let stdout = child.stdout.take().map(listen);
         let stderr = child.stderr.take().map(listen);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + patience;
         let mut late = false;
         let status = loop {
             if let Some(status) = child.try_wait()? {

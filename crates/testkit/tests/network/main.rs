@@ -6,12 +6,11 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::panic,
     reason = "a test fails by panicking, in its helpers too"
 )]
 
 mod allowed;
-mod conversation;
+mod client;
 mod origin;
 mod packages;
 mod published;

@@ -3,11 +3,11 @@
 
 use std::{env, path::PathBuf, process::Command};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::world::{Caller, World, skip};
 
 use crate::{
-    conversation::Conversation,
+    client::{Client, everything, packages},
     origin::{Origin, PAGE},
     scene::world,
 };
@@ -42,59 +42,153 @@ fn run(world: &World, grace: &str, flags: &[&str], words: &[&str]) -> Command {
     command
 }
 
-#[test]
-fn npx_is_a_drop_in_from_an_empty_cache_and_from_a_full_one() {
-    const PACKAGE: &str = "@modelcontextprotocol/server-everything";
-    if !answers("npm", &["view", PACKAGE, "version"]) {
-        return skip("npx in a cell", "no npm registry answers");
+/// The same, as it stands in the configuration of a client that the caller runs.
+fn declared(world: &World, flags: &[&str], words: &[&str]) -> Command {
+    let mut command = Command::new(world.product_path());
+    command.args(["run", "--grace", "1"]).args(flags).args(words);
+    command.envs(world.product(None).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    configured(world, &mut command);
+    command
+}
+
+/// The version of a package that the other tests run too.
+fn pinned(package: &str) -> String {
+    let npm: Value = serde_json::from_str(include_str!("../../packages/npm/package.json")).unwrap();
+    if let Some(version) = npm["dependencies"][package].as_str() {
+        return format!("{package}@{version}");
     }
-    let origin = Origin::web("127.0.0.1:0");
-    for caller in Caller::all() {
-        let world = world(caller, &origin);
-        for attempt in ["empty", "full"] {
-            let mut talk = Conversation::begin(&mut run(&world, "1", &[], &["npx", "-y", PACKAGE]));
-            let tools = talk.tools();
-            assert!(tools.iter().any(|name| name == "echo"), "{tools:?}");
-            let called = talk.ask("tools/call", &json!({"name": "echo", "arguments": {"message": "hello"}}));
-            assert_eq!(called["content"][0]["text"], "Echo: hello", "{attempt}");
-            let said = talk.end();
-            assert!(!said.contains("was refused"), "{said}");
+    let python = include_str!("../../packages/python/current.txt");
+    let pin = python.lines().find_map(|line| line.strip_prefix(package)?.strip_prefix("=="));
+    format!("{package}@{}", pin.unwrap())
+}
+
+/// What a server of a package is asked, and how it runs with nothing around it.
+struct Trial<'a> {
+    client: Client,
+    callers: Vec<Caller>,
+    bare: &'a [String],
+    calls: Value,
+    answer: &'a str,
+}
+
+impl Trial<'_> {
+    /// Runs the package in a cell, from an empty cache and then from the one that was filled: each time it must say what
+    /// the bare server says.
+    fn run(&self, words: impl Fn(&World) -> Vec<String>) {
+        if self.callers.is_empty() {
+            return;
+        }
+        let origin = Origin::web("127.0.0.1:0");
+        let outside = world(self.client.callers()[0], &origin);
+        let (program, arguments) = self.bare.split_first().unwrap();
+        let bare = self.client.speak(&outside, Command::new(program).args(arguments), &self.calls);
+        assert!(bare.told["results"].to_string().contains(self.answer), "{bare:?}");
+        for &caller in &self.callers {
+            let world = world(caller, &origin);
+            let words = words(&world);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            // Whether the cache is full is nothing a client sees: one of them has shown it.
+            let caches: &[&str] =
+                if self.client == Client::TypeScript { &["empty", "full"] } else { &["empty"] };
+            for cache in caches {
+                let confined = self.client.speak(&world, &declared(&world, &[], &words), &self.calls);
+                assert_eq!(bare.told, confined.told, "{caller:?}, {cache} cache: {}", confined.stderr);
+                assert!(!confined.stderr.contains("was refused"), "{}", confined.stderr);
+            }
         }
     }
+}
+
+/// The callers that run the TypeScript client, of one kind.
+fn callers(kind: Caller) -> Vec<Caller> {
+    Client::TypeScript.callers().into_iter().filter(|caller| *caller == kind).collect()
+}
+
+fn npx(client: Client, callers: Vec<Caller>) {
+    const PACKAGE: &str = "@modelcontextprotocol/server-everything";
+    let Some(script) = everything() else {
+        return skip("npx in a cell", "the same server is not among the test packages");
+    };
+    let package = pinned(PACKAGE);
+    if !answers("npm", &["view", &package, "version"]) {
+        return skip("npx in a cell", "no npm registry answers");
+    }
+    let trial = Trial {
+        client,
+        callers,
+        bare: &["node".to_owned(), script.display().to_string()],
+        calls: json!([{"name": "echo", "arguments": {"message": "hello"}}]),
+        answer: "Echo: hello",
+    };
+    trial.run(|_| ["npx", "-y", &package].map(str::to_owned).to_vec());
+}
+
+#[test]
+fn npx_is_a_drop_in_for_the_typescript_client_of_root() {
+    npx(Client::TypeScript, callers(Caller::Root));
+}
+
+#[test]
+fn npx_is_a_drop_in_for_the_typescript_client_of_an_ordinary_user() {
+    npx(Client::TypeScript, callers(Caller::Ordinary));
+}
+
+#[test]
+fn npx_is_a_drop_in_for_the_python_client() {
+    npx(Client::Python, Client::Python.callers());
 }
 
 /// The programs of uv, as `./x` installs them, where the caller can run them; nothing where it has not.
 fn uvx(world: &World) -> Option<String> {
-    let cache = env::var_os("FUMEHOOD_CACHE")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.cache")), PathBuf::from);
     for name in ["uv", "uvx"] {
         // A program by itself: nothing of the environment around it is needed.
-        std::fs::copy(cache.join("python-uv/bin").join(name), world.path("tool").join(name)).ok()?;
+        let program = packages().join("python-uv/bin").join(name);
+        std::fs::copy(program, world.path("tool").join(name)).ok()?;
     }
     Some(world.path("tool/uvx").display().to_string())
 }
 
-#[test]
-fn uvx_is_a_drop_in_from_an_empty_cache_and_from_a_full_one() {
-    let origin = Origin::web("127.0.0.1:0");
-    for caller in Caller::all() {
-        let world = world(caller, &origin);
-        let Some(uvx) = uvx(&world) else {
-            return skip("uvx in a cell", "uv is not among the test packages");
-        };
-        for _ in ["empty", "full"] {
-            let mut talk = Conversation::begin(&mut run(&world, "1", &[], &[&uvx, "mcp-server-time"]));
-            assert_eq!(talk.tools(), ["get_current_time", "convert_time"]);
-            let said = talk.end();
-            assert!(!said.contains("was refused"), "{said}");
-        }
+fn uvx_time(client: Client, callers: Vec<Caller>) {
+    let server = packages().join("python-current/bin/mcp-server-time");
+    if !server.is_file() || !packages().join("python-uv/bin/uvx").is_file() {
+        return skip("uvx in a cell", "uv or the same server is not among the test packages");
     }
+    let zone = ["--local-timezone", "UTC"].map(str::to_owned);
+    let asked = json!({"source_timezone": "UTC", "time": "16:30", "target_timezone": "Asia/Kolkata"});
+    let trial = Trial {
+        client,
+        callers,
+        bare: &[&[server.display().to_string()], &zone[..]].concat(),
+        calls: json!([{"name": "convert_time", "arguments": asked}]),
+        answer: "22:00:00+05:30",
+    };
+    trial.run(|world| [&[uvx(world).unwrap(), pinned("mcp-server-time")], &zone[..]].concat());
+}
+
+#[test]
+fn uvx_is_a_drop_in_for_the_typescript_client_of_root() {
+    uvx_time(Client::TypeScript, callers(Caller::Root));
+}
+
+#[test]
+fn uvx_is_a_drop_in_for_the_typescript_client_of_an_ordinary_user() {
+    uvx_time(Client::TypeScript, callers(Caller::Ordinary));
+}
+
+#[test]
+fn uvx_is_a_drop_in_for_the_python_client() {
+    uvx_time(Client::Python, Client::Python.callers());
 }
 
 #[test]
 fn a_fetching_server_fetches_what_is_allowed_and_says_what_is_not() {
-    let origin = Origin::web("127.0.0.1:0");
-    for caller in Caller::all() {
+    const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";
+    let origin = Origin::serving("127.0.0.1:0", |path, _| match path {
+        "/robots.txt" => Some(ROBOTS.into()),
+        "/page" | "/private/page" => Some(PAGE.into()),
+        _ => None,
+    });
+    for caller in Client::TypeScript.callers() {
         let world = world(caller, &origin);
         let Some(uvx) = uvx(&world) else {
             return skip("a fetching server in a cell", "uv is not among the test packages");
@@ -102,20 +196,28 @@ fn a_fetching_server_fetches_what_is_allowed_and_says_what_is_not() {
         let flags = ["--host", "http://origin.example", "--name", "fetch"];
         // It refuses addresses that are not public; inside, every name stands for one of ours, and who may be reached is
         // no longer its business.
-        let words = [uvx.as_str(), "mcp-server-fetch", "--ignore-robots-txt", "--allow-private-ips"];
-        let mut talk = Conversation::begin(&mut run(&world, "1", &flags, &words));
-        let mut fetch = |url: &str| {
-            talk.ask("tools/call", &json!({"name": "fetch", "arguments": {"url": url, "raw": true}}))
-                .to_string()
-        };
-        let page = fetch("http://origin.example/");
-        assert!(page.contains("the page of the origin") && PAGE.contains("the page of the origin"), "{page}");
+        let server = declared(&world, &flags, &[&uvx, "mcp-server-fetch@2026.10.24", "--allow-private-ips"]);
+        let fetch = |url: &str| json!({"name": "fetch", "arguments": {"url": url, "raw": true}});
+        let urls = [
+            "http://origin.example/page",
+            "http://origin.example/private/page",
+            "http://denied.example/page",
+        ];
         let before = origin.visits();
-        let refused = fetch("http://denied.example/");
-        assert!(refused.contains("\"isError\":true"), "{refused}");
-        assert_eq!(origin.visits(), before);
-        let said = talk.end();
-        assert!(said.contains("`fumehood allow fetch denied.example`"), "{said}");
+        let session = Client::TypeScript.speak(&world, &server, &json!(urls.map(fetch)));
+        assert_eq!(session.tools(), ["fetch"]);
+        let results = session.told["results"].as_array().unwrap();
+        let content = results[0]["content"][0]["text"].as_str().unwrap();
+        assert!(results[0]["isError"] != true && content.contains(PAGE), "{caller:?} {session:?}");
+        // What the origin itself forbids is forbidden by what the server read there.
+        for refused in &results[1..] {
+            assert!(refused["isError"] == true && !refused.to_string().contains("<p>"), "{refused}");
+        }
+        assert_eq!(origin.visits(), before + 3, "the rules twice, the page once");
+        let said = &session.stderr;
+        assert!(said.contains("fetch was refused: `denied.example`"), "{said}");
+        assert!(said.contains("[FH-EGRESS-HOST]"), "{said}");
+        assert!(said.contains("help: `fumehood allow fetch denied.example`"), "{said}");
     }
 }
 
@@ -168,7 +270,7 @@ fn a_mirror_on_this_machine_is_reached_because_npm_is_configured_with_it_and_not
         let ran = world.run(&mut command, "").unwrap();
         let refused =
             json!({"jsonrpc": "2.0", "id": 1, "result": {"all": ["refused", "refused", "refused"]}});
-        let answer: serde_json::Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
+        let answer: Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
         assert_eq!(answer, refused, "{caller:?} {ran:?}");
         assert!(ran.stderr.contains("because your package client is configured with it"), "{ran:?}");
         assert!(mirror.visits() >= 3, "the question outside, the one inside and the download");

@@ -1,77 +1,140 @@
-//! A real server that speaks streamable HTTP on a port inside its cell.
+//! A real server that speaks streamable HTTP on a port inside its cell, and the official clients that call it outside.
 
 use std::{
-    env,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader},
     net::TcpStream,
-    path::PathBuf,
-    process::Stdio,
-    time::Duration,
+    process::{Child, ChildStderr, Command, Stdio},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
-use testkit::world::{Caller, skip};
+use serde_json::{Value, json};
+use testkit::world::{Caller, World, skip};
 
-use crate::{origin::Origin, scene::world};
+use crate::{
+    client::{Client, everything, packages},
+    origin::Origin,
+    scene::world,
+};
 
-#[test]
-fn a_streamable_http_server_is_reached_over_loopback() {
-    let cache = env::var_os("FUMEHOOD_CACHE")
-        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.cache")), PathBuf::from);
-    let packages = cache.join("npm");
-    let script = packages.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-    if !script.is_file() {
-        return skip("a streamable HTTP server in a cell", "it is not among the test packages");
-    }
-    let origin = Origin::web("127.0.0.1:0");
-    for caller in Caller::all() {
-        let world = world(caller, &origin);
-        let text = format!(
-            "[servers.everything]\ncommand = [\"node\", \"{}\", \"streamableHttp\"]\nenv = {{ PORT = \"3001\" }}\n\
-             mounts = [\"{}\"]\ntransport = \"http\"\nport = 3001\nlimits.require = []\n",
-            script.display(),
-            packages.display()
-        );
-        let mut config = std::fs::read_to_string(world.path("config/fumehood/config.toml")).unwrap();
-        config.push_str(&text);
-        world.make_file("config/fumehood/config.toml", &config, 0o600).unwrap();
-        let mut command = world.product(None);
-        command.args(["run", "everything"]);
+/// The port inside.
+const INSIDE: &str = "3001";
+
+/// A server that has come up.
+struct Running {
+    child: Child,
+    stderr: BufReader<ChildStderr>,
+    /// Address and port here.
+    place: String,
+}
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
         let mut child =
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
         let place = loop {
-            let mut line = String::new();
-            assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended");
-            if let Some((_, rest)) = line.split_once("is at http://") {
+            let begin = said.len();
+            assert!(stderr.read_line(&mut said).unwrap() > 0, "it ended: {said}");
+            if let Some((_, rest)) = said.split_at(begin).1.split_once("is at http://") {
                 break rest.split(' ').next().unwrap().to_owned();
             }
         };
-        let answer = initialize(&place);
-        assert!(
-            answer.starts_with("HTTP/1.1 200") && answer.contains("\"serverInfo\""),
-            "{caller:?} {answer}"
-        );
+        Self { child, stderr, place }
+    }
 
-        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
-        child.wait().unwrap();
-        assert!(TcpStream::connect(&place).is_err());
+    /// Nothing listens for it any more once it has ended, by whatever `way`.
+    fn end(mut self, way: impl FnOnce(&mut Child)) {
+        way(&mut self.child);
+        let status = self.child.wait().unwrap();
+        let rest: Vec<String> = self.stderr.lines().map_while(Result::ok).collect();
+        assert!(TcpStream::connect(&self.place).is_err(), "{status} {rest:?}");
     }
 }
 
-fn initialize(place: &str) -> String {
-    let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-    let mut stream = TcpStream::connect(place).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {place}\r\nContent-Type: application/json\r\nAccept: application/json, \
-         text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
+fn calls() -> Value {
+    json!([{"name": "echo", "arguments": {"message": "over HTTP"}}])
+}
+
+/// What the server says over stdio with nothing around it.
+fn bare(client: Client, script: &str) -> Value {
+    let world = world(client.callers()[0], &Origin::web("127.0.0.1:0"));
+    let session = client.speak(&world, Command::new("node").arg(script), &calls());
+    assert_eq!(session.told["results"][0]["content"][0]["text"], "Echo: over HTTP");
+    session.told
+}
+
+/// `start` runs the script (its second argument) in a cell of that world, and lets it be reached.
+fn reached(client: Client, start: impl Fn(&World, &str) -> Running, way: impl Fn(&mut Child)) {
+    let Some(script) = everything() else {
+        return skip("a streamable HTTP server in a cell", "it is not among the test packages");
+    };
+    let script = script.display().to_string();
+    let bare = bare(client, &script);
+    let origin = Origin::web("127.0.0.1:0");
+    for caller in client.callers() {
+        let world = world(caller, &origin);
+        let running = start(&world, &script);
+        // One client after the other, as a server that stays up is used.
+        for _ in 0..2 {
+            let session = client.visit(&world, &format!("http://{}/mcp", running.place), &calls());
+            assert_eq!(session.told, bare, "{caller:?} {}", session.stderr);
+        }
+        running.end(&way);
+    }
+}
+
+fn by_flags(world: &World, script: &str) -> Running {
+    let mut command = world.product(None);
+    command.args(["run", "--publish", &format!("0:{INSIDE}"), "--env", &format!("PORT={INSIDE}")]);
+    command.arg("--mount").arg(packages().join("npm"));
+    Running::start(command.args(["--", "node", script, "streamableHttp"]))
+}
+
+fn by_file(world: &World, script: &str) -> Running {
+    let text = format!(
+        "[servers.everything]\ncommand = [\"node\", \"{script}\", \"streamableHttp\"]\nenv = {{ PORT = \"{INSIDE}\" }}\n\
+         transport = \"http\"\nport = {INSIDE}\nlimits.require = []\n"
     );
-    stream.write_all(head.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    // The stream of events may stay open: what came until then is looked at.
-    stream.read_to_end(&mut answer).ok();
-    String::from_utf8_lossy(&answer).into_owned()
+    world.make_file("fumehood.toml", &text, 0o644).unwrap();
+    let mut command = world.product(None);
+    // A project's file shows a cell nothing outside of the project: that takes a word of its user's.
+    command.args(["run", "--mount"]).arg(packages().join("npm"));
+    Running::start(command.arg("everything"))
+}
+
+fn terminate(child: &mut Child) {
+    kill_process(Pid::from_child(child), Signal::TERM).unwrap();
+}
+
+fn close_stdin(child: &mut Child) {
+    drop(child.stdin.take());
+}
+
+#[test]
+fn a_streamable_http_server_of_the_projects_file_is_called_by_the_typescript_client() {
+    reached(Client::TypeScript, by_file, terminate);
+}
+
+#[test]
+fn a_streamable_http_server_of_the_projects_file_is_called_by_the_python_client() {
+    reached(Client::Python, by_file, terminate);
+}
+
+#[test]
+fn a_published_port_is_called_by_the_typescript_client() {
+    reached(Client::TypeScript, by_flags, close_stdin);
+}
+
+#[test]
+fn a_server_that_listens_does_not_end_with_its_stdin() {
+    let Some(script) = everything() else {
+        return skip("a streamable HTTP server without stdin", "it is not among the test packages");
+    };
+    let world = world(Caller::all()[0], &Origin::web("127.0.0.1:0"));
+    let mut running = by_file(&world, &script.display().to_string());
+    close_stdin(&mut running.child);
+    let session = Client::TypeScript.visit(&world, &format!("http://{}/mcp", running.place), &calls());
+    assert_eq!(session.told["results"][0]["content"][0]["text"], "Echo: over HTTP");
+    running.end(terminate);
 }

@@ -1,0 +1,41 @@
+// Lists the tools of a server with the official TypeScript client and calls some of them.
+//
+// Usage: node call.mjs JOB.json, where the job is
+//   { packages: folder with node_modules, command: [program, …], env: {…}, calls: [{ name: NAME, arguments: {…} }, …] }
+// for a server over stdio, or has `url` in the place of `command` and `env` for one over streamable HTTP.
+// Prints one line of JSON: the server's name, its tools (name and description), and each call's result.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const job = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const require = createRequire(join(job.packages, 'package.json'));
+const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
+const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js');
+const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/client/streamableHttp.js');
+
+// Packages may have to be fetched before the first answer.
+const PATIENT = { timeout: 100_000 };
+
+function transport() {
+  if (job.url) return new StreamableHTTPClientTransport(new URL(job.url));
+  const [command, ...args] = job.command;
+  return new StdioClientTransport({ command, args, env: job.env, stderr: 'inherit' });
+}
+
+const client = new Client({ name: 'fumehood-test', version: '1' }, { capabilities: {} });
+const way = transport();
+await client.connect(way, PATIENT);
+const tools = [];
+let cursor;
+do {
+  const page = await client.listTools(cursor === undefined ? undefined : { cursor });
+  tools.push(...page.tools.map(({ name, description }) => ({ name, description })));
+  cursor = page.nextCursor;
+} while (cursor !== undefined);
+const results = [];
+for (const call of job.calls) results.push(await client.callTool(call, undefined, PATIENT));
+console.log(JSON.stringify({ server: client.getServerVersion()?.name, tools, results }));
+if (job.url) await way.terminateSession();
+await client.close();

@@ -2,6 +2,7 @@
 
 mod api;
 mod budget;
+mod egress;
 mod freeze;
 mod server;
 mod start;
@@ -20,8 +21,12 @@ use crate::workspace::Workspace;
 
 type Measure = fn(&Workspace, &std::path::Path) -> Result<Value>;
 
-const MEASUREMENTS: &[(&str, Measure)] =
-    &[("start", start::measure), ("freeze", freeze::measure), ("supervisor", supervisor::measure)];
+const MEASUREMENTS: &[(&str, Measure)] = &[
+    ("start", start::measure),
+    ("freeze", freeze::measure),
+    ("supervisor", supervisor::measure),
+    ("egress", egress::measure),
+];
 
 /// Runs the named measurements, or all, and adds their results to `TARGET/bench.json`.
 pub fn run(workspace: &Workspace, names: &[String]) -> Result<ExitCode> {

@@ -16,11 +16,21 @@ pub(super) fn sockets(state: &Path) -> Vec<PathBuf> {
 
 /// Sends a request without a body and reads the JSON of its answer.
 pub(super) fn ask(socket: &Path, method: &str, path: &str) -> Result<Value> {
+    exchange(socket, method, path, "")
+}
+
+/// Sends JSON and reads that of the answer.
+pub(super) fn send(socket: &Path, method: &str, path: &str, body: &Value) -> Result<Value> {
+    exchange(socket, method, path, &body.to_string())
+}
+
+fn exchange(socket: &Path, method: &str, path: &str, body: &str) -> Result<Value> {
     let mut stream =
         UnixStream::connect(socket).with_context(|| format!("cannot connect to `{}`", socket.display()))?;
     write!(
         stream,
-        "{method} {path} HTTP/1.1\r\nHost: cell\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        "{method} {path} HTTP/1.1\r\nHost: cell\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
     )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;

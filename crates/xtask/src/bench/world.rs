@@ -1,5 +1,6 @@
 //! Folders of one measurement, and the product in them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -48,6 +49,21 @@ impl World {
         command.args(["exec", "--"]).args(program);
         self.settle(&mut command);
         command
+    }
+
+    /// The product with these arguments.
+    pub(super) fn fumehood(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.product);
+        command.args(arguments);
+        self.settle(&mut command);
+        command
+    }
+
+    /// Writes the operator's file.
+    pub(super) fn configure(&self, text: &str) -> Result<()> {
+        let folder = self.state.path().join("fumehood");
+        fs::create_dir_all(&folder)?;
+        Ok(fs::write(folder.join("config.toml"), text)?)
     }
 
     /// Gives a command this measurement's folders.

@@ -20,6 +20,8 @@ pub mod intake;
 pub mod limits;
 pub mod name;
 pub mod own;
+pub mod path;
+pub mod permit;
 pub mod policy;
 pub mod refusal;
 pub mod resolve;

@@ -1,4 +1,4 @@
-//! The rules of one cell at one moment, and the judgement of a name and a port by them.
+//! The rules of one cell at one moment, and the judgement by them: of a name and a port, then of each request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,6 +9,11 @@ use crate::name::HostName;
 use crate::refusal::{Code, Refusal, Subject};
 use crate::rule::{HostRule, Kind, Names};
 
+pub use crate::permit::Permit;
+pub use request::Allowed;
+
+pub mod request;
+
 /// The rules of one cell at one moment. A change makes a new one with a higher generation.
 #[derive(Debug)]
 pub struct Policy {
@@ -17,17 +22,6 @@ pub struct Policy {
     rules: Vec<Arc<HostRule>>,
     exact: HashMap<HostName, Vec<Arc<HostRule>>>,
     below: HashMap<HostName, Vec<Arc<HostRule>>>,
-}
-
-/// The proof that a rule lets a connection to this name and port through. Made by [`Policy::judge`] only.
-#[derive(Debug)]
-pub struct Permit {
-    server: ServerName,
-    name: HostName,
-    port: u16,
-    kind: Kind,
-    rule: Arc<HostRule>,
-    generation: u64,
 }
 
 /// What the rules say of one name.
@@ -97,22 +91,23 @@ impl Policy {
 
     /// Whether a connection to `name` at `port` may be made, and by which rule.
     ///
-    /// Of several rules for the port the one counts that looks least at what is said (TCP before TLS before HTTP), and
-    /// among equals the nearest: it is what the rules together allow.
+    /// Of several rules for the port the one counts that looks least at what is said (TCP before TLS before HTTP), among
+    /// those one without terms, and among equals the nearest: it is what the rules together allow.
     pub fn judge(&self, name: &HostName, port: u16) -> Result<Permit, Refusal> {
-        let found = self
-            .covering(name)
-            .filter_map(|rule| rule.kind(port).map(|kind| (kind, rule)))
-            .reduce(|best, next| if next.0 < best.0 { next } else { best });
-        if let Some((kind, rule)) = found {
-            return Ok(Permit {
-                server: self.server.clone(),
-                name: name.clone(),
-                port,
-                kind,
-                rule: Arc::clone(rule),
-                generation: self.generation,
-            });
+        let here = self.at(name, port);
+        if let Some((kind, rules)) = here {
+            let plain = rules.iter().find(|rule| rule.terms().is_none());
+            if let Some(rule) = plain.or(rules.first()) {
+                return Ok(Permit {
+                    server: self.server.clone(),
+                    name: name.clone(),
+                    port,
+                    kind,
+                    inspect: kind == Kind::Tls && rules.iter().any(|rule| rule.terms().is_some()),
+                    rule: Arc::clone(rule),
+                    generation: self.generation,
+                });
+            }
         }
         let near = self.covering(name).next();
         let subject = Subject {
@@ -125,66 +120,28 @@ impl Policy {
     }
 
     /// Whether what `permit` let through may go on under these rules: the name, the port and what is spoken there are
-    /// still allowed, by the same rule or another.
+    /// still allowed, by the same rule or another, and are looked at as before. What passes unseen and is to be looked
+    /// at cannot go on, nor the reverse: its two ends have agreed on keys with us, or with each other.
     pub fn judge_again(&self, permit: &Permit) -> Result<Permit, Refusal> {
         match self.judge(&permit.name, permit.port) {
-            Ok(again) if again.kind == permit.kind => Ok(again),
+            Ok(again) if again.kind == permit.kind && again.inspect == permit.inspect => Ok(again),
             _ => Err(Refusal::new(Code::Removed, permit.subject(), "")),
         }
+    }
+
+    /// What is spoken with `name` at `port`, and the rules that say so, from the nearest to the farthest.
+    fn at<'a>(&'a self, name: &'a HostName, port: u16) -> Option<(Kind, Vec<&'a Arc<HostRule>>)> {
+        let about = || self.covering(name).filter_map(|rule| rule.kind(port).map(|kind| (kind, rule)));
+        let widest = about().map(|(kind, _)| kind).min()?;
+        Some((widest, about().filter(|(kind, _)| *kind == widest).map(|(_, rule)| rule).collect()))
     }
 
     /// The rules about `name`: those that spell it out, then the wildcards from the nearest to the farthest.
     fn covering<'a>(&'a self, name: &'a HostName) -> impl Iterator<Item = &'a Arc<HostRule>> {
         let exact = self.exact.get(name).into_iter().flatten();
         let below = name.parents().filter_map(|parent| self.below.get(parent)).flatten();
-        exact.chain(below).filter(|rule| rule.covers(name))
-    }
-}
-
-impl Permit {
-    /// Whose cell it is.
-    pub fn server(&self) -> &ServerName {
-        &self.server
-    }
-
-    /// The host.
-    pub fn name(&self) -> &HostName {
-        &self.name
-    }
-
-    /// The TCP port.
-    pub fn port(&self) -> u16 {
-        self.port
-    }
-
-    /// What is spoken there.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    /// The rule that let it through.
-    pub fn rule(&self) -> &Arc<HostRule> {
-        &self.rule
-    }
-
-    /// The generation of the rules it was judged by.
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
-
-    /// For a refusal of what was permitted so far.
-    pub fn subject(&self) -> Subject<'_> {
-        Subject {
-            server: &self.server,
-            host: self.name.as_str(),
-            port: Some(self.port),
-            rule: Some(&self.rule),
-        }
-    }
-
-    /// The refusal of something about the permitted host; `detail` says what was seen.
-    pub(crate) fn refuse(&self, code: Code, detail: &str) -> Refusal {
-        Refusal::new(code, self.subject(), detail)
+        let any = crate::guard::off("host-rules").then_some(&self.rules).into_iter().flatten();
+        exact.chain(below).filter(|rule| rule.covers(name)).chain(any)
     }
 }
 

@@ -1,4 +1,4 @@
-//! One line of a host list: which name, which port, and what is spoken there.
+//! One line of a host list: which name, which port, what is spoken there, and which requests may be made.
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -8,20 +8,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::{HostName, HostNameError, shown, spelled_address};
 use crate::rule::error::RuleError;
+use crate::rule::terms::Terms;
 
 pub mod error;
 pub mod suffix;
+pub mod terms;
 
-/// Which names, which ports, which protocol.
+/// Which names, which ports, which protocol, which requests.
 ///
 /// As text: `api.github.com` (443 with TLS and 80 with HTTP), `api.github.com:8443` (TLS), `*.example.com` (every name
-/// below, not `example.com` itself), `https://host`, `http://host:8080`, `tcp://db.example.com:5432`. The text of a rule
-/// reads as the same rule.
+/// below, not `example.com` itself), `https://host`, `http://host:8080`, `tcp://db.example.com:5432`. With [`Terms`]:
+/// `GET,HEAD https://host`, `GET host/repos/acme/*`, `* host` (any request, but looked at). The text of a rule reads as
+/// the same rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct HostRule {
     names: Names,
     reach: Reach,
+    terms: Option<Terms>,
 }
 
 /// The names of a rule.
@@ -55,17 +59,22 @@ enum Reach {
 impl HostRule {
     /// Reads a rule.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
-        let (scheme, rest) = match text.split_once("://") {
+        let (methods, place) = terms::methods(text)?;
+        let (scheme, rest) = match place.split_once("://") {
             Some((scheme, rest)) => (Some(Scheme::parse(scheme, text)?), rest),
-            None => (None, text),
+            None => (None, place),
         };
-        if rest.contains('@') {
-            return Err(RuleError::about(text, HostNameError::Character { text: shown(rest) }));
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        if authority.contains('@') {
+            return Err(RuleError::about(text, HostNameError::Character { text: shown(authority) }));
         }
-        if let Some(address) = spelled_address(rest) {
+        if authority.contains(['?', '#', '\\']) {
+            return Err(RuleError::Query { text: shown(text) });
+        }
+        if let Some(address) = spelled_address(authority) {
             return Err(RuleError::Address { text: shown(text), address });
         }
-        let (host, port) = split_port(rest, text)?;
+        let (host, port) = split_port(authority, text)?;
         let reach = reach(scheme, port, text)?;
         let names = match host.strip_prefix("*.") {
             Some(suffix) => Names::Below(suffix::wildcard(suffix, text)?),
@@ -76,14 +85,43 @@ impl HostRule {
         if name.is_localhost() {
             return Err(RuleError::Localhost { text: shown(text) });
         }
-        Ok(Self { names, reach })
+        let terms = match (methods, path) {
+            (None, "") => None,
+            // A URL copied from a browser's line of addresses ends so.
+            (None, "/") if scheme.is_some() => None,
+            (None, "/") => return Err(RuleError::Slash { text: shown(text) }),
+            (methods, path) => Some(Terms::new(methods.unwrap_or_default(), terms::path(path, text)?)),
+        };
+        let plain = Self { names, reach, terms: None };
+        match terms {
+            Some(terms) => plain.with_terms(terms).ok_or_else(|| RuleError::Unseen { text: shown(text) }),
+            None => Ok(plain),
+        }
     }
 
     /// The rule that allows exactly this name and port for what the port usually speaks: the one a refusal suggests.
     pub fn suggested(name: &HostName, port: u16) -> Option<Self> {
         let port = NonZeroU16::new(port)?;
         let reach = if matches!(port.get(), 80 | 443) { Reach::Web } else { Reach::One(port, Kind::Tls) };
-        (!name.is_localhost()).then(|| Self { names: Names::Exact(name.clone()), reach })
+        (!name.is_localhost()).then(|| Self { names: Names::Exact(name.clone()), reach, terms: None })
+    }
+
+    /// The rule about exactly this name and port, with what is spoken there; none for port 0 and for the cell itself.
+    pub fn exactly(name: &HostName, port: u16, kind: Kind) -> Option<Self> {
+        let reach = Reach::One(NonZeroU16::new(port)?, kind);
+        (!name.is_localhost()).then(|| Self { names: Names::Exact(name.clone()), reach, terms: None })
+    }
+
+    /// The same rule under these terms; none for raw TCP, where nobody reads requests.
+    #[must_use]
+    pub fn with_terms(self, terms: Terms) -> Option<Self> {
+        let seen = !matches!(self.reach, Reach::One(_, Kind::Tcp));
+        seen.then(|| Self { terms: Some(terms), ..self })
+    }
+
+    /// What requests must be like. None: nothing is asked of them, and TLS passes unseen.
+    pub fn terms(&self) -> Option<&Terms> {
+        self.terms.as_ref()
     }
 
     /// The names this rule is about.
@@ -119,6 +157,9 @@ impl HostRule {
 
 impl fmt::Display for HostRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(terms) = &self.terms {
+            terms.write_methods(f)?;
+        }
         match self.reach {
             Reach::Web => write!(f, "{}", self.names),
             Reach::One(port, Kind::Tls) if port.get() == 443 => write!(f, "https://{}", self.names),
@@ -127,6 +168,10 @@ impl fmt::Display for HostRule {
             Reach::One(port, Kind::Http) if port.get() == 80 => write!(f, "http://{}", self.names),
             Reach::One(port, Kind::Http) => write!(f, "http://{}:{port}", self.names),
             Reach::One(port, Kind::Tcp) => write!(f, "tcp://{}:{port}", self.names),
+        }?;
+        match self.terms.as_ref().and_then(Terms::path) {
+            Some(path) => write!(f, "{path}"),
+            None => Ok(()),
         }
     }
 }
@@ -188,13 +233,9 @@ impl Scheme {
     }
 }
 
-fn split_port<'a>(rest: &'a str, text: &str) -> Result<(&'a str, Option<NonZeroU16>), RuleError> {
-    let rest = rest.strip_suffix('/').filter(|_| text.contains("://")).unwrap_or(rest);
-    if rest.contains(['/', '?', '#', '\\']) {
-        return Err(RuleError::Path { text: shown(text) });
-    }
-    let Some((host, port)) = rest.rsplit_once(':') else {
-        return Ok((rest, None));
+fn split_port<'a>(authority: &'a str, text: &str) -> Result<(&'a str, Option<NonZeroU16>), RuleError> {
+    let Some((host, port)) = authority.rsplit_once(':') else {
+        return Ok((authority, None));
     };
     if let Some(address) = spelled_address(host) {
         return Err(RuleError::Address { text: shown(text), address });

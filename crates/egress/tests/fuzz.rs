@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use egress::dns::{Answerer, DnsSettings, Names, Readying};
 use egress::event::{Log, LogSettings};
 use egress::name::HostName;
+use egress::path::CanonicalPath;
 use egress::policy::Policy;
 use egress::rule::HostRule;
 use egress::synthetic::{Range, Synthetic, WildcardSettings};
@@ -96,7 +97,9 @@ fn host_rule() {
         assert_eq!(HostRule::parse(&written).unwrap(), rule, "{text:?} {written}");
         assert!(written.is_ascii());
         assert!(rule.ports().all(|(port, _)| port != 0) && rule.ports().count() > 0);
-        let host = written.split_once("://").map_or(written.as_str(), |(_, rest)| rest);
+        let host = written.split_once(' ').map_or(written.as_str(), |(_, rest)| rest);
+        let host = host.split_once("://").map_or(host, |(_, rest)| rest);
+        let host = host.split_once('/').map_or(host, |(host, _)| host);
         let host = host.split_once(':').map_or(host, |(host, _)| host);
         let bare = host.strip_prefix("*.").unwrap_or(host);
         assert!(bare.parse::<std::net::IpAddr>().is_err());
@@ -115,6 +118,38 @@ fn host_name() {
             assert_eq!(name, again);
             assert_eq!(HostName::from_labels(name.labels().map(str::as_bytes)).unwrap(), name);
             assert!(egress::name::spelled_address(name.as_str()).is_none(), "{name}");
+        }
+    });
+}
+
+/// Any text as the target of a request: its canonical form is its own, has no second reading, and a rule about everything
+/// below `/a/` takes nothing that a server which decodes or resolves once more would find elsewhere.
+#[test]
+fn path() {
+    let pattern = model::request::PathPattern::new("/a/*").unwrap();
+    bolero::check!().with_iterations(30_000).for_each(|bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        for target in [text.to_string(), format!("/a/{text}")] {
+            let path = CanonicalPath::of(&target);
+            assert!(!path.sent().contains(['?', '#']));
+            let Ok(form) = path.canonical() else { continue };
+            assert_eq!(CanonicalPath::of(form).canonical(), Ok(form), "{target:?}");
+            assert!(form.is_ascii() && form.starts_with('/') && !form.contains(['\\', ';', '?', '#', ' ']));
+            if !pattern.covers(form) {
+                continue;
+            }
+            let mut read = form.to_owned();
+            for _ in 0..3 {
+                let mut place: Vec<&str> = Vec::new();
+                for segment in read.split(['/', '\\']).skip(1) {
+                    match segment.trim_end_matches([' ', '.']) {
+                        "" if segment.starts_with("..") => drop(place.pop()),
+                        _ => place.push(segment),
+                    }
+                }
+                assert_eq!(place.first(), Some(&"a"), "{target:?} {read:?}");
+                read = percent_encoding::percent_decode_str(&read).decode_utf8_lossy().into_owned();
+            }
         }
     });
 }

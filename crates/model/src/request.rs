@@ -18,7 +18,9 @@ impl Method {
     pub fn new(text: &str) -> Result<Self, MethodError> {
         let upper = text.to_ascii_uppercase();
         let plain = upper.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_'));
-        if plain && (1..=Self::MAX_LEN).contains(&upper.len()) && !matches!(upper.as_str(), "CONNECT" | "TRACE")
+        if plain
+            && (1..=Self::MAX_LEN).contains(&upper.len())
+            && !matches!(upper.as_str(), "CONNECT" | "TRACE")
         {
             Ok(Self(upper))
         } else {
@@ -62,7 +64,9 @@ impl PathPattern {
         if text.len() > Self::MAX_LEN {
             return fault("it is longer than 512 bytes");
         }
-        if text.bytes().any(|byte| !byte.is_ascii_graphic() || matches!(byte, b'?' | b'#' | b'\\' | b';' | b'%'))
+        if text
+            .bytes()
+            .any(|byte| !byte.is_ascii_graphic() || matches!(byte, b'?' | b'#' | b'\\' | b';' | b'%'))
         {
             return fault("it holds a blank, a control character, or one of `? # \\ ; %`");
         }
@@ -94,6 +98,13 @@ pub struct PathPatternError {
     why: &'static str,
 }
 
+impl PathPatternError {
+    /// What is wrong with it, without the text itself.
+    pub fn why(&self) -> &'static str {
+        self.why
+    }
+}
+
 /// Matches with one point of return, which is enough since a `*` in the middle never crosses a `/`: linear for each
 /// segment.
 fn covers(pattern: &[u8], path: &[u8]) -> bool {
@@ -101,7 +112,9 @@ fn covers(pattern: &[u8], path: &[u8]) -> bool {
     let mut back: Option<(usize, usize)> = None;
     loop {
         match (pattern.get(at), path.get(seen)) {
-            (Some(b'*'), Some(_)) if at + 1 == pattern.len() && at > 0 && pattern.get(at - 1) == Some(&b'/') => {
+            (Some(b'*'), Some(_))
+                if at + 1 == pattern.len() && at > 0 && pattern.get(at - 1) == Some(&b'/') =>
+            {
                 return true;
             }
             (Some(b'*'), Some(next)) if *next != b'/' => {
@@ -186,7 +199,9 @@ mod tests {
 
     #[test]
     fn what_could_be_read_in_two_ways_is_no_pattern() {
-        for text in ["", "repos", "/a?b", "/a#b", "/a;b", "/%2e", "/a/../b", "/a//b", "/**", "/a b", "/\u{e9}"] {
+        for text in
+            ["", "repos", "/a?b", "/a#b", "/a;b", "/%2e", "/a/../b", "/a//b", "/**", "/a b", "/\u{e9}"]
+        {
             assert!(PathPattern::new(text).is_err(), "{text}");
         }
         for text in ["", "TRACE", "connect", "GE T", "G\u{cb}T"] {

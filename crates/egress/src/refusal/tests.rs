@@ -9,7 +9,7 @@ fn every_code_is_stable_and_has_a_remedy() {
     let rule = HostRule::parse("ok.com").unwrap();
     for code in Code::ALL {
         assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
-        assert!(code.as_str().starts_with("FH-EGRESS-"));
+        assert!(code.as_str().starts_with("FH-"));
         assert!((400..600).contains(&code.status()), "{code}");
         let subject = Subject { server: &server(), host: "ok.com", port: Some(8443), rule: Some(&rule) };
         let refusal = Refusal::new(code, subject, "seen");

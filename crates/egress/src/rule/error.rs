@@ -23,9 +23,51 @@ pub enum RuleError {
         /// The address meant.
         address: IpAddr,
     },
-    /// A path, query or fragment.
-    #[error("the host rule `{text}` has a path")]
+    /// What stands before the blank is no list of methods.
+    #[error("the host rule `{text}` asks for `{method}`, which is not a method that is passed on")]
+    Method {
+        /// The rule.
+        text: String,
+        /// The first that is none.
+        method: String,
+    },
+    /// A method in lower case, which a host could be taken for.
+    #[error("the host rule `{text}` has methods that are not in upper case")]
+    LowerCase {
+        /// The rule.
+        text: String,
+    },
+    /// More methods than anybody needs.
+    #[error("the host rule `{text}` has more than {most} methods")]
+    Methods {
+        /// The rule.
+        text: String,
+        /// How many there may be.
+        most: usize,
+    },
+    /// The path is no pattern that a request's path could be compared with.
+    #[error("the host rule `{text}` has a path that cannot be compared with a request's: {why}")]
     Path {
+        /// The rule.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// `host/`, which could mean the whole host or its first page only.
+    #[error("the host rule `{text}` ends in a `/` that can be read in two ways")]
+    Slash {
+        /// The rule.
+        text: String,
+    },
+    /// A query, a fragment or a backslash before any path.
+    #[error("the host rule `{text}` has a `?`, `#` or `\\` in its host")]
+    Query {
+        /// The rule.
+        text: String,
+    },
+    /// Methods or a path for raw TCP.
+    #[error("the host rule `{text}` has conditions on requests, and raw TCP has no requests")]
+    Unseen {
         /// The rule.
         text: String,
     },
@@ -89,7 +131,25 @@ impl RuleError {
                  (and the port), then allow NAME",
                 if address.is_ipv6() { format!("[{address}]:443") } else { format!("{address}:443") }
             ),
-            Self::Path { .. } => "a rule is about a whole host: leave the path out".to_owned(),
+            Self::Method { .. } => {
+                "write methods with commas, one blank, then the host: `GET,HEAD https://api.example.com/v1/*`; \
+                 `*` stands for any method"
+                    .to_owned()
+            }
+            Self::LowerCase { .. } => "write methods as they stand in a request: `GET,HEAD host`".to_owned(),
+            Self::Methods { .. } => "write `*` for any method".to_owned(),
+            Self::Path { .. } => {
+                "write `api.example.com/repos/acme/*`: a `*` at the end is everything below, one in the middle \
+                 stays between two `/`; a query is not part of it"
+                    .to_owned()
+            }
+            Self::Slash { .. } => {
+                "leave the `/` out for the whole host, or write `* host/` for its first page only".to_owned()
+            }
+            Self::Query { .. } => "leave the query out: a rule is about hosts, methods and paths".to_owned(),
+            Self::Unseen { .. } => {
+                "leave methods and path out, or write `https://` or `http://` if HTTP is spoken there".to_owned()
+            }
             Self::Port { .. } => "write `host:8443`".to_owned(),
             Self::NoPort { .. } => "write `tcp://db.example.com:5432`".to_owned(),
             Self::Scheme { .. } => "use `https://`, `http://` or `tcp://`, or no scheme at all".to_owned(),

@@ -30,6 +30,17 @@ fn a_rule_is_read_and_written() {
         ("tcp://*.example.com:22", "tcp://*.example.com:22", "22 tcp"),
         ("bücher.example", "xn--bcher-kva.example", "443 tls, 80 http"),
         ("ghe", "ghe", "443 tls, 80 http"),
+        ("GET,HEAD https://ok.com/*", "GET,HEAD https://ok.com/*", "443 tls"),
+        ("HEAD,GET,HEAD ok.com", "GET,HEAD ok.com", "443 tls, 80 http"),
+        ("GET OK.com/Repos/acme/*", "GET ok.com/Repos/acme/*", "443 tls, 80 http"),
+        ("ok.com/repos/*/issues", "ok.com/repos/*/issues", "443 tls, 80 http"),
+        ("* ok.com/repos/*", "ok.com/repos/*", "443 tls, 80 http"),
+        ("* ok.com", "* ok.com", "443 tls, 80 http"),
+        ("* ok.com/", "* ok.com/", "443 tls, 80 http"),
+        ("GET https://ok.com/", "GET https://ok.com/", "443 tls"),
+        ("POST https://h.com:8443/v1/messages", "POST h.com:8443/v1/messages", "8443 tls"),
+        ("GET http://h.com:8080/a", "GET http://h.com:8080/a", "8080 http"),
+        ("GET *.ok.com:8443/@scope/x@1.0.0", "GET *.ok.com:8443/@scope/x@1.0.0", "8443 tls"),
     ] {
         let read = rule(text);
         assert_eq!(read.to_string(), written, "{text}");
@@ -53,10 +64,35 @@ fn what_is_no_rule_says_why_and_what_to_do() {
         ("::1", |error| matches!(error, RuleError::Address { .. })),
         ("fe80::1%eth0", |error| matches!(error, RuleError::Address { .. })),
         ("１２７．１", |error| matches!(error, RuleError::Address { .. })),
-        ("ok.com/path", |error| matches!(error, RuleError::Path { .. })),
-        ("https://ok.com/path", |error| matches!(error, RuleError::Path { .. })),
-        ("https://ok.com?x", |error| matches!(error, RuleError::Path { .. })),
-        ("ok.com/", |error| matches!(error, RuleError::Path { .. })),
+        ("https://ok.com?x", |error| matches!(error, RuleError::Query { .. })),
+        ("https://ok.com#/x", |error| matches!(error, RuleError::Query { .. })),
+        ("https://ok.com\\@evil.com/x", |error| matches!(error, RuleError::Name { .. })),
+        ("ok.com\\evil.com", |error| matches!(error, RuleError::Query { .. })),
+        ("ok.com/", |error| matches!(error, RuleError::Slash { .. })),
+        ("10.0.0.0/8", |error| matches!(error, RuleError::Address { .. })),
+        ("GET https://10.0.0.1/x", |error| matches!(error, RuleError::Address { .. })),
+        ("ok.com/a?b", |error| matches!(error, RuleError::Path { .. })),
+        ("ok.com/a/../b", |error| matches!(error, RuleError::Path { .. })),
+        ("ok.com//a", |error| matches!(error, RuleError::Path { .. })),
+        ("ok.com/a%2fb", |error| matches!(error, RuleError::Path { .. })),
+        ("ok.com/a b", |error| matches!(error, RuleError::Method { .. })),
+        ("GET ok.com/a b", |error| matches!(error, RuleError::Path { .. })),
+        ("GET ", |error| matches!(error, RuleError::Name { .. })),
+        (" ok.com", |error| matches!(error, RuleError::Method { .. })),
+        ("GET  ok.com", |error| matches!(error, RuleError::Name { .. })),
+        ("GET, HEAD ok.com", |error| matches!(error, RuleError::Method { .. })),
+        ("GET,* ok.com", |error| matches!(error, RuleError::Method { .. })),
+        ("TRACE ok.com", |error| matches!(error, RuleError::Method { .. })),
+        ("CONNECT ok.com", |error| matches!(error, RuleError::Method { .. })),
+        ("get ok.com", |error| matches!(error, RuleError::LowerCase { .. })),
+        ("my host.com", |error| matches!(error, RuleError::LowerCase { .. })),
+        ("A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q ok.com", |error| matches!(error, RuleError::Methods { .. })),
+        ("GET tcp://ok.com:22", |error| matches!(error, RuleError::Unseen { .. })),
+        ("* tcp://ok.com:22", |error| matches!(error, RuleError::Unseen { .. })),
+        ("tcp://ok.com:22/x", |error| matches!(error, RuleError::Unseen { .. })),
+        ("GET *.com/x", |error| matches!(error, RuleError::PublicSuffix { .. })),
+        ("* *", |error| matches!(error, RuleError::Wildcard { .. })),
+        ("GET localhost/x", |error| matches!(error, RuleError::Localhost { .. })),
         ("ok.com:0", |error| matches!(error, RuleError::Port { .. })),
         ("ok.com:65536", |error| matches!(error, RuleError::Port { .. })),
         ("ok.com:+443", |error| matches!(error, RuleError::Port { .. })),
@@ -94,6 +130,31 @@ fn what_is_no_rule_says_why_and_what_to_do() {
         assert!(is(&error), "{text}: {error:?}");
         assert!(!error.hint().is_empty(), "{text}");
     }
+}
+
+#[test]
+fn terms_are_read_and_taken() {
+    assert_eq!(rule("ok.com").terms(), None);
+    assert_eq!(rule("https://ok.com/").terms(), None);
+    let terms = rule("* ok.com").terms().cloned().unwrap();
+    assert!(terms.methods().is_empty() && terms.path().is_none());
+    assert!(terms.take_method("ANY") && terms.take_path("/any"));
+    let terms = rule("GET,HEAD ok.com/repos/acme/*").terms().cloned().unwrap();
+    for (method, path, taken) in [
+        ("GET", "/repos/acme/x", true),
+        ("HEAD", "/repos/acme/x/y", true),
+        ("POST", "/repos/acme/x", false),
+        ("get", "/repos/acme/x", false),
+        ("GET", "/repos/acme", false),
+        ("GET", "/repos/evil", false),
+    ] {
+        assert_eq!(terms.take_method(method) && terms.take_path(path), taken, "{method} {path}");
+    }
+    let plain = HostRule::exactly(&name("ok.com"), 443, Kind::Tls).unwrap();
+    assert_eq!(plain.with_terms(terms).unwrap().to_string(), "GET,HEAD https://ok.com/repos/acme/*");
+    let raw = HostRule::exactly(&name("ok.com"), 22, Kind::Tcp).unwrap();
+    assert_eq!(raw.with_terms(Terms::new([], None)), None);
+    assert_eq!(HostRule::exactly(&name("ok.com"), 0, Kind::Tls), None);
 }
 
 #[test]
@@ -141,11 +202,17 @@ pub(crate) fn hosts() -> impl Strategy<Value = HostName> {
 pub(crate) fn rules() -> impl Strategy<Value = HostRule> {
     let port = prop_oneof![Just(None), Just(Some(80_u16)), Just(Some(443)), (1..=u16::MAX).prop_map(Some)];
     let scheme = prop_oneof![Just(""), Just("https://"), Just("http://"), Just("tcp://")];
-    (hosts(), any::<bool>(), port, scheme).prop_filter_map("no rule", |(host, wild, port, scheme)| {
-        let wild = if wild { "*." } else { "" };
-        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-        HostRule::parse(&format!("{scheme}{wild}{host}{port}")).ok()
-    })
+    let methods = prop_oneof![4 => Just(""), 1 => Just("* "), 1 => Just("GET "), 1 => Just("GET,POST ")];
+    let path =
+        prop_oneof![4 => Just(""), 1 => Just("/"), 1 => Just("/a"), 1 => Just("/a/*"), 1 => Just("/*/b")];
+    (hosts(), any::<bool>(), port, scheme, methods, path).prop_filter_map(
+        "no rule",
+        |(host, wild, port, scheme, methods, path)| {
+            let wild = if wild { "*." } else { "" };
+            let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+            HostRule::parse(&format!("{methods}{scheme}{wild}{host}{port}{path}")).ok()
+        },
+    )
 }
 
 proptest! {
@@ -157,7 +224,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_read_is_written_so_that_it_reads_the_same(text in "(https://|http://|tcp://)?\\PC{0,30}(:[0-9]{1,6})?") {
+    fn whatever_is_read_is_written_so_that_it_reads_the_same(text in "([A-Z,*]{1,8} )?(https://|http://|tcp://)?\\PC{0,30}(:[0-9]{1,6})?(/[a-z*/]{0,8})?") {
         if let Ok(rule) = HostRule::parse(&text) {
             prop_assert_eq!(HostRule::parse(&rule.to_string()).unwrap(), rule);
         }

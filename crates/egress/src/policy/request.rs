@@ -1,0 +1,118 @@
+//! The judgement of one request.
+
+use std::sync::Arc;
+
+use super::Policy;
+use crate::path::CanonicalPath;
+use crate::permit::Permit;
+use crate::refusal::remedy::{self, allow_request};
+use crate::refusal::{Code, Refusal, Subject};
+use crate::rule::HostRule;
+use crate::rule::terms::Terms;
+
+/// The proof that the rules let a request through. Kept with the request while it is under way, so that a change of the
+/// rules can judge it again. Made by [`Policy::judge_request`] only.
+#[derive(Debug)]
+pub struct Allowed {
+    rule: Arc<HostRule>,
+    method: Box<str>,
+    path: CanonicalPath,
+    canonical: bool,
+}
+
+impl Policy {
+    /// Whether a request may be made over what `permit` let through. The permit may be of an older policy.
+    ///
+    /// A rule without terms takes every request. Where a rule has a path and none is without terms, a path that can be
+    /// read in two ways is refused, whatever the rules say of it.
+    ///
+    /// # Errors
+    /// The refusal, with the line that would allow exactly this request.
+    pub fn judge_request(
+        &self,
+        permit: &Permit,
+        method: &str,
+        path: &CanonicalPath,
+    ) -> Result<Allowed, Refusal> {
+        let rules = match self.at(permit.name(), permit.port()) {
+            Some((kind, rules)) if kind == permit.kind() => rules,
+            _ => return Err(permit.refuse(Code::Removed, "")),
+        };
+        let by_path = rules.iter().any(|rule| rule.terms().is_some_and(|terms| terms.path().is_some()));
+        let allowed = |rule: &Arc<HostRule>| Allowed {
+            rule: Arc::clone(rule),
+            method: method.into(),
+            path: path.clone(),
+            canonical: by_path && path.canonical().is_ok(),
+        };
+        if let Some(rule) = rules.iter().find(|rule| rule.terms().is_none()) {
+            return Ok(allowed(rule));
+        }
+        let form = match path.canonical() {
+            Ok(form) => form,
+            Err(fault) if by_path && !crate::guard::off("request-path") => {
+                let near = rules.first().map(AsRef::as_ref);
+                let refusal = refuse(permit, Code::RequestPath, near, &format!("`{path}`: {fault}"));
+                return Err(refusal.with_remedy(remedy::READ_ONE_WAY.to_owned()));
+            }
+            Err(_) => path.sent(),
+        };
+        let takes_method = |terms: &Terms| terms.take_method(method) || crate::guard::off("request-method");
+        let takes_path = |terms: &Terms| terms.take_path(form) || crate::guard::off("request-path");
+        let with_terms = || rules.iter().filter_map(|rule| rule.terms().map(|terms| (*rule, terms)));
+        if let Some((rule, _)) = with_terms().find(|(_, terms)| takes_method(terms) && takes_path(terms)) {
+            return Ok(allowed(rule));
+        }
+        let by_method = with_terms().find(|(_, terms)| takes_path(terms)).map(|(rule, _)| rule.as_ref());
+        let refusal = match by_method {
+            Some(rule) => refuse(permit, Code::RequestMethod, Some(rule), &format!("`{method}`")),
+            None => {
+                let near = rules.first().map(AsRef::as_ref);
+                refuse(permit, Code::RequestPath, near, &format!("`{method} {path}`"))
+            }
+        };
+        let place = HostRule::exactly(permit.name(), permit.port(), permit.kind());
+        let line = place.and_then(|place| {
+            allow_request(&self.server, &place, method, path.canonical().unwrap_or_default())
+        });
+        Err(match line {
+            Some(line) => refusal.with_remedy(line),
+            None => refusal,
+        })
+    }
+}
+
+impl Allowed {
+    /// The rule that let it through.
+    pub fn rule(&self) -> &Arc<HostRule> {
+        &self.rule
+    }
+
+    /// The method that was judged.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// The path that was judged.
+    pub fn path(&self) -> &CanonicalPath {
+        &self.path
+    }
+
+    /// The target of the request that is sent: in the form that was judged where a rule has a path, else as it came.
+    pub fn target(&self) -> String {
+        self.path.target(self.canonical)
+    }
+
+    /// Whether the request may go on under other rules, over what `permit` let through.
+    ///
+    /// # Errors
+    /// The refusal, if it may not.
+    pub fn still(&self, policy: &Policy, permit: &Permit) -> Result<Self, Refusal> {
+        policy.judge_request(permit, &self.method, &self.path)
+    }
+}
+
+fn refuse(permit: &Permit, code: Code, rule: Option<&HostRule>, detail: &str) -> Refusal {
+    let subject = Subject { rule, ..permit.subject() };
+    Refusal::new(code, subject, detail)
+}

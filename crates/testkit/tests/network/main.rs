@@ -6,11 +6,13 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::panic,
     reason = "a test fails by panicking, in its helpers too"
 )]
 
 mod allowed;
 mod client;
+mod load;
 mod origin;
 mod packages;
 mod published;

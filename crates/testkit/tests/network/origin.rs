@@ -77,7 +77,8 @@ impl Origin {
         self.visits.load(Ordering::SeqCst)
     }
 
-    fn tcp(address: &str, answer: impl Fn(TcpStream) + Send + Sync + 'static) -> Self {
+    /// Any service; each connection has a thread of its own.
+    pub(crate) fn tcp(address: &str, answer: impl Fn(TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let origin = Self { address: listener.local_addr().unwrap(), visits: Arc::default() };
         let (visits, answer) = (Arc::clone(&origin.visits), Arc::new(answer));

@@ -9,6 +9,7 @@
 
 pub mod address;
 pub mod core;
+pub mod credential;
 pub mod dial;
 pub mod dns;
 pub mod doors;

@@ -5,6 +5,8 @@
 
 use std::str;
 
+use hyper::Uri;
+
 /// Most digits of a `Content-Length` taken: 10^18 bytes is beyond any body and within `u64`.
 const MAX_LENGTH_DIGITS: usize = 18;
 
@@ -198,10 +200,14 @@ fn request_line(line: &[u8], connect: bool) -> Result<(String, Target, bool), He
     if matches!(method, "TRACE" | "TRACK") && !crate::guard::off("http-method") {
         return Err(HeadError::Method);
     }
+    if method == "CONNECT" && !connect {
+        return Err(HeadError::Method);
+    }
+    // What the parser behind the gate cannot read it would refuse without a word of why.
+    if target.parse::<Uri>().is_err() {
+        return Err(HeadError::RequestLine);
+    }
     if method == "CONNECT" {
-        if !connect {
-            return Err(HeadError::Method);
-        }
         return Ok((method.to_owned(), Target::Authority(authority(target)?), eleven));
     }
     Ok((method.to_owned(), read_target(method, target)?, eleven))

@@ -101,7 +101,7 @@ impl HostName {
             check_label(label)?;
         }
         let lower = name.to_ascii_lowercase();
-        if lower.rsplit('.').next().is_some_and(is_number) {
+        if lower.rsplit('.').next().is_some_and(is_number) && !crate::guard::off("literals") {
             return Err(Fault::Number);
         }
         if lower.split('.').any(|label| label.starts_with("xn--")) {
@@ -247,6 +247,9 @@ fn is_number(label: &str) -> bool {
 
 /// The address a text spells: dotted, short, decimal, octal, hex, in brackets, with a zone, full-width, percent-encoded.
 pub fn spelled_address(text: &str) -> Option<IpAddr> {
+    if crate::guard::off("literals") {
+        return None;
+    }
     let decoded = percent_decoded(text);
     let text = decoded.as_str();
     let text = text.strip_suffix('.').unwrap_or(text);

@@ -5,10 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::{Arc, Mutex};
 
-use egress::dial::{DialSettings, Dialer};
+use egress::dial::{DialSettings, Dialer, Way};
 use egress::guard::without;
 use egress::name::HostName;
 use egress::own::OwnAddresses;
@@ -21,13 +21,26 @@ use egress::upstream::{Pinned, Upstreams};
 use model::name::ServerName;
 use tokio::net::TcpListener;
 
-/// A resolver under the attacker's hand.
+/// A resolver under the attacker's hand: one answer after the other, the last one for ever.
 #[derive(Debug)]
-struct Says(IpAddr);
+struct Says(Mutex<Vec<Vec<IpAddr>>>);
 
 impl Resolver for Says {
     fn resolve<'a>(&'a self, _name: &'a HostName) -> Resolving<'a> {
-        Box::pin(async move { io::Result::Ok(vec![self.0]) })
+        let mut answers = self.0.lock().unwrap();
+        let answer = if answers.len() > 1 { answers.remove(0) } else { answers.concat() };
+        Box::pin(async move { io::Result::Ok(answer) })
+    }
+}
+
+/// A resolver that reads numbers as most do (`getaddrinfo(3)`), whatever they are written as.
+#[derive(Debug)]
+struct ReadsNumbers;
+
+impl Resolver for ReadsNumbers {
+    fn resolve<'a>(&'a self, name: &'a HostName) -> Resolving<'a> {
+        let answers = (name.as_str(), 0).to_socket_addrs();
+        Box::pin(async move { Ok(answers?.map(|one| one.ip()).collect()) })
     }
 }
 
@@ -44,7 +57,15 @@ fn permit(port: u16) -> Permit {
 }
 
 fn dialer(answer: IpAddr, upstreams: Upstreams) -> Dialer {
-    Dialer::new(Arc::new(Says(answer)), OwnAddresses::open().unwrap(), upstreams, DialSettings::default())
+    told(vec![vec![answer]], upstreams)
+}
+
+fn told(answers: Vec<Vec<IpAddr>>, upstreams: Upstreams) -> Dialer {
+    dialer_of(Arc::new(Says(Mutex::new(answers))), upstreams)
+}
+
+fn dialer_of(resolver: Arc<dyn Resolver>, upstreams: Upstreams) -> Dialer {
+    Dialer::new(resolver, OwnAddresses::open().unwrap(), upstreams, DialSettings::default())
 }
 
 async fn service() -> (TcpListener, SocketAddr) {
@@ -71,6 +92,64 @@ async fn a_name_that_leads_to_loopback_reaches_a_service_there_without_the_guard
     let dialled = attack().await.unwrap();
     assert_eq!(dialled.address, Some(place));
     listener.accept().await.unwrap();
+}
+
+/// The addresses of the table that must not be dialled.
+fn refused_rows() -> Vec<IpAddr> {
+    let rows = include_str!("data/addresses.tsv").lines().filter(|line| line.contains("\trefuse\t"));
+    rows.map(|line| line.split('\t').next().unwrap().parse().unwrap()).collect()
+}
+
+/// Alone, among good answers in every place, and after a good answer: the ways in which the tests without this feature
+/// see each of them refused.
+#[tokio::test]
+async fn every_row_is_dialled_without_the_guards() {
+    let good: [IpAddr; 2] = ["93.184.216.34".parse().unwrap(), "2606:4700:4700::1111".parse().unwrap()];
+    let rows = refused_rows();
+    assert_eq!(rows.len(), 60);
+    for row in rows {
+        let mixed = (0..=good.len()).map(|place| {
+            let mut answers = good.to_vec();
+            answers.insert(place, row);
+            vec![answers]
+        });
+        let changing = vec![vec![good[0]], vec![row]];
+        for answers in [vec![vec![row]], changing].into_iter().chain(mixed) {
+            let last = async || {
+                let dialer = told(answers.clone(), Upstreams::default());
+                for _ in 1..answers.len() {
+                    dialer.way(&permit(443)).await.unwrap();
+                }
+                dialer.way(&permit(443)).await
+            };
+            assert_eq!(last().await.unwrap_err().code, Code::Address, "{row}");
+            let _off = without(&["address-class", "own-address"]);
+            let way = last().await.unwrap();
+            let Way::Direct(places) = &way else { panic!("{way:?}") };
+            assert!(places.contains(&SocketAddr::new(row, 443)), "{row}: {way:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_address_in_any_spelling_is_a_rule_and_reached_without_the_guards() {
+    let (listener, place) = service().await;
+    for spelled in
+        ["127.0.0.1", "127.1", "2130706433", "0x7f.1", "0X7F000001", "0177.0.0.1", "１２７．０．０．１"]
+    {
+        let line = format!("tcp://{spelled}:{}", place.port());
+        assert!(HostRule::parse(&line).is_err() && HostName::from_wire(spelled.as_bytes()).is_err());
+        let literals = without(&["literals"]);
+        let host = name(spelled);
+        let permit = policy(&line).judge(&host, place.port()).unwrap();
+        let attack = async || dialer_of(Arc::new(ReadsNumbers), Upstreams::default()).dial(&permit).await;
+        let refusal = attack().await.unwrap_err();
+        assert_eq!(refusal.code, Code::Address, "{spelled}: the class of the address still holds");
+        drop(literals);
+        let _off = without(&["literals", "address-class", "own-address"]);
+        assert_eq!(attack().await.unwrap().address, Some(place), "{spelled}");
+        listener.accept().await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -1,18 +1,24 @@
 //! Dialling for real: two network namespaces with public numbers and a name server of their own, the resolver of this
 //! machine in between.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "the code of tests may panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "the code of tests may panic"
+)]
 
 use std::io::{BufRead, BufReader};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use egress::dial::{DialSettings, Dialer, Dialled};
+use egress::dial::{DialSettings, Dialer, Dialled, Way};
 use egress::name::HostName;
 use egress::own::OwnAddresses;
-use egress::policy::Policy;
+use egress::policy::{Permit, Policy};
 use egress::refusal::{Code, Refusal};
 use egress::resolve::SystemResolver;
 use egress::rule::HostRule;
@@ -95,12 +101,33 @@ fn this_side() {
 }
 
 async fn dial(host: &str) -> Result<Dialled, Refusal> {
+    let (dialer, permit) = dialer(host);
+    dialer.dial(&permit).await
+}
+
+fn dialer(host: &str) -> (Dialer, Permit) {
     let name = HostName::parse(host).unwrap();
     let rule = HostRule::parse(&format!("tcp://{host}:{PORT}")).unwrap();
     let permit = Policy::new(ServerName::new("s").unwrap(), 1, [rule]).judge(&name, PORT).unwrap();
     let settings = DialSettings { connect: Duration::from_secs(4), ..DialSettings::default() };
     let own = OwnAddresses::open().unwrap();
-    Dialer::new(Arc::new(SystemResolver::new()), own, Upstreams::default(), settings).dial(&permit).await
+    (Dialer::new(Arc::new(SystemResolver::new()), own, Upstreams::default(), settings), permit)
+}
+
+/// The rows of the table: its number, the address, whether it may be dialled.
+fn rows() -> Vec<(usize, IpAddr, bool)> {
+    let lines = include_str!("data/addresses.tsv").lines().filter(|line| !line.starts_with('#'));
+    let row = |line: &str| {
+        let mut fields = line.split('\t');
+        (fields.next().unwrap().parse().unwrap(), fields.next() == Some("dial"))
+    };
+    lines.map(row).enumerate().map(|(at, (address, dialled))| (at, address, dialled)).collect()
+}
+
+/// Where a dial would go.
+async fn way(host: &str) -> Result<Way, Refusal> {
+    let (dialer, permit) = dialer(host);
+    dialer.way(&permit).await
 }
 
 async fn greeting(host: &str) -> String {
@@ -145,6 +172,20 @@ async fn everything() {
     }
     for host in ["nothing.test", "only-by-search"] {
         assert_eq!(dial(host).await.unwrap_err().code, Code::Resolve, "{host}");
+    }
+    // Every row of the table behind an alias.
+    let shown = |address: &IpAddr| SocketAddr::new(*address, PORT);
+    for (at, address, dialled) in rows() {
+        match way(&format!("alias-{at}.row.test")).await {
+            Ok(way) => assert!(dialled && way == Way::Direct(vec![shown(&address)]), "{address}: {way:?}"),
+            Err(refusal) => assert!(!dialled && refusal.code == Code::Address, "{address}: {refusal}"),
+        }
+    }
+    #[cfg(feature = "guard-off")]
+    for (at, address, _) in rows() {
+        let _off = egress::guard::without(&["own-address", "address-class"]);
+        let way = way(&format!("alias-{at}.row.test")).await.unwrap();
+        assert_eq!(way, Way::Direct(vec![shown(&address)]), "the attack must work without its guards");
     }
     // Public and loopback in turns: what is dialled is what was checked.
     let mut outcomes = [0, 0];
@@ -214,6 +255,11 @@ fn answered(question: &[u8], number: u32) -> Vec<u8> {
     message.additionals.clear();
     message.edns = None;
     let host = query.name().to_ascii().to_ascii_lowercase();
+    let row = host.strip_prefix("alias-").and_then(|rest| rest.strip_suffix(".row.test."));
+    if let Some(row) = row.map(|number| number.parse::<usize>().unwrap()) {
+        let (_, address, _) = rows()[row];
+        return with_answer(message, Some("row.test."), &[&address.to_string()]);
+    }
     let (alias, addresses): (Option<&str>, &[&str]) = match host.as_str() {
         "cname-good.test." => (Some("good.test."), &["93.184.216.34"]),
         "v6.test." => (None, &["2606:2800::34"]),
@@ -233,6 +279,12 @@ fn answered(question: &[u8], number: u32) -> Vec<u8> {
         "good.test." | "only-by-search.search.test." | "rebind.test." => (None, &["93.184.216.34"]),
         _ => (None, &[]),
     };
+    with_answer(message, alias, addresses)
+}
+
+/// The answer's bytes: these addresses, behind an alias if there is one.
+fn with_answer(mut message: Message, alias: Option<&str>, addresses: &[&str]) -> Vec<u8> {
+    let query = message.queries.first().unwrap().clone();
     let target = match alias {
         Some(alias) => {
             let target = Name::from_ascii(alias).unwrap();

@@ -2,20 +2,28 @@
 
 use std::sync::Arc;
 
+use http::request;
+use http_body::Body as _;
+use http_body_util::Either;
 use hyper::body::Incoming;
-use hyper::header::{HOST, HeaderValue, UPGRADE};
+use hyper::header::{EXPECT, HOST, HeaderMap, HeaderValue, UPGRADE};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 
-use http_body_util::Either;
-
 use super::answer::{self, Body};
+use super::carried::Carried;
+use super::crossing::{self, Crossing};
+use super::go::{Go, Word};
 use super::head::{Framing, Head, HeadError, Target};
 use super::session::{Authority, Session, Switch};
 use super::upstream::Upstream;
+use super::websocket::Talk;
 use super::{agree, headers};
+use crate::credential::response::Scrub;
+use crate::passage::Passage;
 use crate::policy::Permit;
 use crate::refusal::{Code, Refusal, Subject};
 use crate::registry::Stop;
+use crate::rule::Kind;
 
 /// Judges a request, passes it on, and returns the host's answer.
 pub(super) async fn run(session: &Session<'_>, request: Request<Incoming>) -> Result<Response<Body>, Stop> {
@@ -50,9 +58,14 @@ fn strict_head(session: &Session<'_>, request: &Request<Incoming>) -> Result<Hea
 fn lenient_head(request: &Request<Incoming>) -> Head {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default().to_owned();
     let path = path_of(request.uri());
+    let target = match request.uri().authority().map(ToString::to_string) {
+        Some(authority) if request.method() == Method::CONNECT => Target::Authority(authority),
+        Some(authority) => Target::Absolute { authority, path },
+        None => Target::Origin(path),
+    };
     Head {
         method: request.method().to_string(),
-        target: Target::Origin(path),
+        target,
         host,
         framing: Framing::None,
         websocket: request.headers().contains_key(UPGRADE),
@@ -111,59 +124,90 @@ async fn pass_on(
 ) -> Result<Response<Body>, Stop> {
     let websocket = head.websocket;
     let inner = websocket.then(|| hyper::upgrade::on(&mut request));
-    let outgoing = outgoing(permit, head, request)?;
+    let (from, body) = request.into_parts();
+    let (mut parts, target) = outgoing(permit, head, &from.headers)?;
+    let Session { core, entry, .. } = session;
+    let crossing = Crossing::begin(core, &entry.flow, permit, true, &mut parts, &target)?;
+    let Crossing { passage, body: plan, scrub, messages } = crossing;
+    if entry.sink.is_some() {
+        passage.is_a_test();
+    }
+    let go = waits(&parts.headers, &body).then(Arc::<Word>::default);
+    let body = Carried::up(body, Arc::clone(&passage), go.clone().map(Go::on));
+    let mut outgoing = Request::from_parts(parts, plan.wrap(body));
+    if let Some(word) = go {
+        hyper::ext::on_informational(&mut outgoing, move |answer| {
+            if answer.status() == StatusCode::CONTINUE {
+                word.give();
+            }
+        });
+    }
     let kept = session.take_upstream();
-    let (upstream, mut answer) = Upstream::send(session.core, session.entry, permit, kept, outgoing).await?;
+    let (upstream, mut answer) =
+        Upstream::send(core, entry, permit, &session.road, kept, outgoing).await.map_err(|stop| {
+            // Whoever was cut has nobody to tell.
+            if entry.flow.is_cut() { Stop::Cut } else { stop }
+        })?;
     if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
+        let answer = incoming(answer, false, &passage, &scrub)?;
         session.keep_upstream(upstream);
         if websocket {
             session.keeper.go_on();
         }
-        return Ok(incoming(answer, false));
+        return Ok(answer);
     }
     let agreed =
         answer.headers().get(UPGRADE).is_some_and(|to| to.as_bytes().eq_ignore_ascii_case(b"websocket"));
     let Some(inner) = inner.filter(|_| agreed) else {
         return Err(permit.refuse(Code::Upgrade, "the host switched to what was not asked for").into());
     };
-    session.switch(Switch::WebSocket { inner, outer: hyper::upgrade::on(&mut answer), upstream });
-    Ok(incoming(answer, true))
+    let outer = hyper::upgrade::on(&mut answer);
+    let answer = incoming(answer, true, &passage, &scrub)?;
+    let talk = Talk::new(&passage, &scrub, messages);
+    session.switch(Switch::WebSocket { inner, outer, upstream, talk });
+    Ok(answer)
 }
 
-/// The request as it is written to the host.
-fn outgoing(permit: &Permit, head: Head, request: Request<Incoming>) -> Result<Request<Incoming>, Stop> {
-    let (parts, body) = request.into_parts();
-    let malformed = |_| Stop::from(permit.refuse(Code::NotHttp, "a malformed target"));
+/// Whether the cell waits for the host's word before it sends the body.
+fn waits(headers: &HeaderMap, body: &Incoming) -> bool {
+    let expects = headers.get(EXPECT).is_some_and(|what| what.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+    expects && !body.is_end_stream()
+}
+
+/// The head of the request for the host, and its target as the cell wrote it.
+fn outgoing(permit: &Permit, head: Head, headers: &HeaderMap) -> Result<(request::Parts, String), Stop> {
     let path = match head.target {
-        Target::Origin(path) | Target::Absolute { path, .. } => path,
+        Target::Origin(path) => path,
+        Target::Absolute { path, .. } if permit.kind() == Kind::Http => path,
+        Target::Absolute { .. } => {
+            return Err(permit.refuse(Code::NotHttp, "a URL in the clear inside TLS").into());
+        }
         Target::Asterisk => "*".to_owned(),
         Target::Authority(_) => return Err(permit.refuse(Code::Method, "CONNECT").into()),
     };
-    let host = if crate::guard::off("http-host") { head.host } else { host_of(permit) };
+    let host = if crate::guard::off("http-host") { head.host } else { agree::authority(permit) };
     let host = HeaderValue::from_str(&host)
         .map_err(|_| Stop::from(permit.refuse(Code::HostHeader, "not printable")))?;
-    let mut outgoing = Request::new(body);
-    *outgoing.method_mut() = Method::from_bytes(head.method.as_bytes())
+    let (mut parts, ()) = Request::new(()).into_parts();
+    parts.method = Method::from_bytes(head.method.as_bytes())
         .map_err(|_| Stop::from(permit.refuse(Code::Method, "not a method")))?;
-    *outgoing.uri_mut() = path.parse::<Uri>().map_err(malformed)?;
-    *outgoing.headers_mut() = headers::for_host(&parts.headers, host, head.websocket);
-    Ok(outgoing)
+    parts.headers = headers::for_host(headers, host, head.websocket);
+    Ok((parts, path))
 }
 
-/// `Host` as it is sent: the permit's own name, whatever the spelling was.
-fn host_of(permit: &Permit) -> String {
-    match permit.port() {
-        80 => permit.name().to_string(),
-        port => format!("{}:{port}", permit.name()),
-    }
-}
-
-fn incoming(answer: Response<Incoming>, websocket: bool) -> Response<Body> {
-    let (parts, body) = answer.into_parts();
-    let mut response = Response::new(Either::Right(body));
-    *response.status_mut() = parts.status;
-    *response.headers_mut() = headers::for_cell(&parts.headers, websocket);
-    response
+fn incoming(
+    answer: Response<Incoming>,
+    websocket: bool,
+    passage: &Arc<Passage>,
+    scrub: &Scrub,
+) -> Result<Response<Body>, Stop> {
+    let (from, body) = answer.into_parts();
+    let (mut parts, ()) = Response::new(()).into_parts();
+    parts.status = from.status;
+    parts.headers = headers::for_cell(&from.headers, websocket);
+    let plan = crossing::answered(passage, scrub, &mut parts)?;
+    let body = plan.wrap(Carried::down(body, Arc::clone(passage)));
+    Ok(Response::from_parts(parts, Either::Right(body)))
 }
 
 impl Session<'_> {

@@ -129,5 +129,9 @@ alone! {
         let error = within(socket.recv(&mut [0; 16])).await.unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
         assert!(begun.elapsed() < std::time::Duration::from_millis(200), "{:?}", begun.elapsed());
+        // The control: were somebody of ours there, the same datagram would reach it.
+        let somebody = tokio::net::UdpSocket::bind(address).await.unwrap();
+        socket.send(&[0xc3; 1200]).await.unwrap();
+        assert_eq!(within(somebody.recv(&mut [0; 1500])).await.unwrap(), 1200);
     }
 }

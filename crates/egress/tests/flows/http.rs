@@ -68,6 +68,46 @@ alone! {
     }
 }
 
+/// What becomes of a client that follows a redirect of an allowed host by itself: whether `evil` hears of it.
+async fn follows(location: &'static str) -> bool {
+    let evil = Origin::http(OK).await;
+    let redirect = format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
+    let origin = Origin::http(Box::leak(redirect.into_boxed_str())).await;
+    let world = Plan::new(&["plain.example.com"])
+        .pin("plain.example.com", origin.address)
+        .pin("evil.example.net", evil.address)
+        .start()
+        .await;
+    let mut stream = world.connect("plain.example.com", 80).await;
+    let answer = ask(&mut stream, GET).await;
+    let to = answer.lines().find_map(|line| line.strip_prefix("location: http://")).unwrap();
+    let to = to.trim_end_matches('/');
+    let (host, port) = to.split_once(':').unwrap_or((to, "80"));
+    if let Some(address) = world.lookup(host, hickory_proto::rr::RecordType::A).await
+        && let Ok(mut stream) = tokio::net::TcpStream::connect((address, port.parse().unwrap())).await
+    {
+        drop(ask(&mut stream, &format!("GET / HTTP/1.1\r\nHost: {to}\r\n\r\n")).await);
+    }
+    world.egress.end().await;
+    evil.connections() > 0
+}
+
+alone! {
+    async fn a_client_that_follows_a_redirect_is_judged_anew() {
+        for location in ["http://evil.example.net/", "http://evil.example.net:8080/", "http://plain.example.com:8080/"] {
+            assert!(!follows(location).await, "{location}");
+        }
+    }
+}
+
+#[cfg(feature = "guard-off")]
+alone! {
+    async fn control_without_the_rules_a_redirect_leads_anywhere() {
+        let _without = egress::guard::without(&["host-rules", "http-host"]);
+        assert!(follows("http://evil.example.net/").await);
+    }
+}
+
 alone! {
     async fn a_large_body_goes_both_ways() {
         const SIZE: usize = 3 << 20;

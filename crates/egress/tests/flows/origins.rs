@@ -150,11 +150,19 @@ impl Tls {
         stream: TcpStream,
         sni: &str,
     ) -> std::io::Result<TlsStream<TcpStream>> {
+        within(self.connector(sni)(stream)).await
+    }
+
+    /// The same, to be done by another task.
+    pub(crate) fn connector(
+        &self,
+        sni: &str,
+    ) -> impl FnOnce(TcpStream) -> tokio_rustls::Connect<TcpStream> + use<> {
         let mut config =
             ClientConfig::builder().with_root_certificates(self.roots.clone()).with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         let name = ServerName::try_from(sni.to_owned()).unwrap();
-        within(TlsConnector::from(Arc::new(config)).connect(name, stream)).await
+        move |stream| TlsConnector::from(Arc::new(config)).connect(name, stream)
     }
 }
 

@@ -74,6 +74,8 @@ fn cases() -> Vec<Case> {
         case("TRACE", "TRACE / HTTP/1.1\r\n$HOST\r\n", Code::Method, Some("http-method")),
         case("CONNECT", "CONNECT evil.example.net:443 HTTP/1.1\r\nHost: evil.example.net:443\r\n\r\n", Code::Method, None),
         case("a request in lower case", "get / HTTP/1.1\r\n$HOST\r\n", Code::NotHttp, head),
+        case("a target with brackets", "GET /<a> HTTP/1.1\r\n$HOST\r\n", Code::NotHttp, None),
+        case("an escape in the target's host", "GET http://plain.example.com%2eevil.net/ HTTP/1.1\r\n$HOST\r\n", Code::NotHttp, None),
         case("two spaces", "GET  / HTTP/1.1\r\n$HOST\r\n", Code::NotHttp, None),
         case("HTTP/0.9", "GET /\r\n\r\n", Code::NotHttp, None),
         case("HTTP/1.2", "GET / HTTP/1.2\r\n$HOST\r\n", Code::NotHttp, None),
@@ -125,6 +127,65 @@ alone! {
                 }
             })
             .await;
+            tried += 1;
+            world.egress.end().await;
+            drop(without);
+        }
+        assert!(tried > 20, "{tried}");
+    }
+}
+
+/// The same request by way of the explicit proxy: in a tunnel to the HTTP port, and with the whole URL in its first line.
+fn through_proxy(request: &str) -> Vec<(&'static str, String)> {
+    let connect = "CONNECT plain.example.com:80 HTTP/1.1\r\nHost: plain.example.com:80\r\n\r\n";
+    let mut ways = vec![("in a tunnel", format!("{connect}{request}"))];
+    if let Some((method, rest)) = request.split_once(" / HTTP/1") {
+        ways.push(("as a whole URL", format!("{method} http://plain.example.com/ HTTP/1{rest}")));
+    }
+    ways
+}
+
+alone! {
+    async fn none_of_them_reaches_the_host_through_the_explicit_proxy() {
+        for Case { what, request, .. } in cases() {
+            for (way, request) in through_proxy(&request) {
+                let origin = Origin::http(OK).await;
+                let plan = Plan::new(&["plain.example.com"]).pin("plain.example.com", origin.address);
+                let world = plan.proxy().start().await;
+                let mut stream = world.to_proxy().await;
+                stream.write_all(request.as_bytes()).await.unwrap();
+                let Ending::Closed(answer) = ending(&mut stream).await else { panic!("{what} {way}: reset") };
+                let answer = String::from_utf8_lossy(&answer).into_owned();
+                // The tunnel is granted, and what is said in it refused.
+                let last = answer.rsplit_once("HTTP/1.1 ").unwrap().1;
+                assert!(!last.starts_with('2') && answer.contains("FH-EGRESS-"), "{what} {way}: {answer}");
+                assert!(!world.codes().is_empty(), "{what} {way}");
+                assert_eq!(origin.connections(), 0, "{what} {way}");
+                world.egress.end().await;
+            }
+        }
+    }
+}
+
+#[cfg(feature = "guard-off")]
+alone! {
+    async fn control_without_the_guards_requests_in_a_tunnel_reach_the_host() {
+        let mut tried = 0;
+        for Case { what, request, guard, .. } in cases() {
+            let Some(guard) = guard else { continue };
+            let without = egress::guard::without(&[guard, "http-host"]);
+            let origin = Origin::http(OK).await;
+            let plan = Plan::new(&["plain.example.com"]).pin("plain.example.com", origin.address);
+            let world = plan.proxy().start().await;
+            let mut stream = world.to_proxy().await;
+            let (_, request) = through_proxy(&request).swap_remove(0);
+            let (connect, request) = request.split_at(request.find("\r\n\r\n").unwrap() + 4);
+            stream.write_all(connect.as_bytes()).await.unwrap();
+            let mut granted = [0; 12];
+            crate::world::within(tokio::io::AsyncReadExt::read_exact(&mut stream, &mut granted)).await.unwrap();
+            assert_eq!(&granted, b"HTTP/1.1 200", "{what}");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            until(|| origin.all().contains(" HTTP/1.1\r\n")).await;
             tried += 1;
             world.egress.end().await;
             drop(without);

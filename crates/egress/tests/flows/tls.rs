@@ -133,6 +133,53 @@ alone! {
     }
 }
 
+/// A greeting for somebody else, in the pieces that hide a name from those who look at single packets or records.
+fn hidden() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let long = hello(Some("evil.example.net"), &[(21, vec![b'p'; 1_700])]);
+    // The name is the last of the extensions, and comes in the second packet.
+    let behind = hello(None, &[(21, vec![b'p'; 1_700]), (0, b"\0\x0b\0\0\x08evil.net".to_vec())]);
+    let split = |bytes: &[u8], at: usize| bytes.chunks(at).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let short = message(Some("evil.example.net"), &[]);
+    vec![
+        ("byte by byte", split(&hello(Some("evil.example.net"), &[]), 1)),
+        ("two packets long", split(&long, 1_400)),
+        ("the name in the second packet", split(&behind, 1_400)),
+        ("many records in one packet", vec![short.chunks(8).flat_map(record).collect()]),
+        ("many records in many packets", short.chunks(8).map(record).collect()),
+    ]
+}
+
+async fn send_hidden(world: &World, origin: &Origin, pieces: &[Vec<u8>], passes: bool) -> Sent {
+    let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+    send(world, origin, &pieces, passes).await
+}
+
+alone! {
+    async fn another_name_is_found_however_the_greeting_is_cut() {
+        for (what, pieces) in hidden() {
+            let (world, origin) = world_with_echo().await;
+            let sent = send_hidden(&world, &origin, &pieces, false).await;
+            assert_eq!((sent.ending, sent.codes), (Some(Ending::Reset), vec![Code::Sni]), "{what}");
+            assert_eq!(origin.connections(), 0, "{what}");
+            world.egress.end().await;
+        }
+    }
+}
+
+#[cfg(feature = "guard-off")]
+alone! {
+    async fn control_without_the_guard_greetings_in_pieces_reach_the_host() {
+        let _without = egress::guard::without(&["sni"]);
+        for (what, pieces) in hidden() {
+            let (world, origin) = world_with_echo().await;
+            let sent = send_hidden(&world, &origin, &pieces, true).await;
+            let all: Vec<u8> = pieces.concat();
+            assert_eq!((sent.received, sent.codes), (String::from_utf8_lossy(&all).into_owned(), vec![]), "{what}");
+            world.egress.end().await;
+        }
+    }
+}
+
 alone! {
     async fn a_post_quantum_greeting_is_longer_than_a_packet_and_passes() {
         let tls = Tls::new("api.example.com").await;

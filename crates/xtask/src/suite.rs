@@ -39,7 +39,7 @@ pub fn run(workspace: &Workspace, which: &Which) -> Result<ExitCode> {
         ("FUMEHOOD_CACHE", stage.cache().into()),
         ("FUMEHOOD_SKIPS", skips.clone().into()),
     ];
-    let mut runs = vec![tests(workspace, which)];
+    let mut runs = vec![tests(workspace, which), edge_controls(workspace, which)];
     if which.filters.is_empty() {
         runs.push(workspace.cargo(&["test", "-q", "--workspace", "--doc"]));
     }
@@ -111,6 +111,29 @@ fn tests(workspace: &Workspace, which: &Which) -> Command {
     command
 }
 
+/// Those tests of the edge that take its guards away and show that the attacks work then. They need the crate built with
+/// the test-only feature, which the other run must not have: it shows that the guards hold.
+fn edge_controls(workspace: &Workspace, which: &Which) -> Command {
+    const FEATURE: [&str; 4] = ["-p", "egress", "--features", "guard-off"];
+    if has_program("cargo-nextest") {
+        let profile = if which.all { "all" } else { "default" };
+        let mut command = workspace.cargo(&["nextest", "run", "--profile", profile, "--no-tests", "pass"]);
+        let mut controls = "(binary(=controls) | binary(=outside) | test(/(^|::)control_/))".to_owned();
+        if !which.filters.is_empty() {
+            let folder = workspace.root.join("crates/egress/tests");
+            let words = named(&which.filters, &["egress".to_owned()], &names_in(&folder));
+            controls = format!("{controls} & ({words})");
+        }
+        command.args(FEATURE).args(["-E", &controls]);
+        return command;
+    }
+    let mut command = workspace.cargo(&["test", "--no-fail-fast"]);
+    command.args(FEATURE).args(["--test", "controls", "--test", "outside", "--test", "flows", "--"]);
+    // A guard is taken from a whole process, so one test at a time.
+    command.arg("--test-threads=1").args(&which.filters);
+    command
+}
+
 /// Tests whose own name, program or crate holds one of the words.
 ///
 /// The runner takes a word that no program or crate holds for a slip, so these are only named where there are some.
@@ -118,10 +141,15 @@ fn expression(root: &Path, words: &[String]) -> String {
     let crates = names_in(&root.join("crates"));
     let programs: Vec<String> =
         crates.iter().flat_map(|name| names_in(&root.join("crates").join(name).join("tests"))).collect();
+    named(words, &crates, &programs)
+}
+
+/// The same, for these crates and programs.
+fn named(words: &[String], crates: &[String], programs: &[String]) -> String {
     let mut parts = Vec::new();
     for word in words {
         parts.push(format!("test(~{word})"));
-        for (kind, names) in [("package", &crates), ("binary", &programs)] {
+        for (kind, names) in [("package", crates), ("binary", programs)] {
             if names.iter().any(|name| name.contains(word)) {
                 parts.push(format!("{kind}(~{word})"));
             }

@@ -13,6 +13,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("newgidmap", "uidmap"),
     ("node", "nodejs"),
     ("npm", "npm"),
+    ("openssl", "openssl"),
     ("python3", "python3"),
     ("setpriv", "util-linux"),
     ("unshare", "util-linux"),

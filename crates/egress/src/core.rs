@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use model::secret::SecretName;
 use serde::Serialize;
 use tokio::task::JoinHandle;
 
@@ -23,8 +24,13 @@ use crate::refusal::{Code, Refusal, Subject};
 use crate::registry::Registry;
 use crate::resolve::{Resolver, SystemResolver};
 use crate::rule::HostRule;
+use crate::self_test::{self, SelfTestError};
 use crate::serve::Door;
+use crate::sink::Sinks;
 use crate::synthetic::{Addresses, Synthetic, WildcardSettings};
+use crate::tls::authority::Authority;
+use crate::tls::client::Client;
+use crate::tls::roots::{Roots, RootsError};
 use crate::upstream::Upstreams;
 use crate::verdict::{self, UrlError, Verdict};
 
@@ -53,6 +59,10 @@ pub struct Settings {
     pub dns: DnsSettings,
     /// Whether there is an explicit HTTP proxy too, for tools that insist on one.
     pub proxy: bool,
+    /// Who vouches inside the cell for hosts whose TLS is looked into. Without one these are refused.
+    pub authority: Option<Arc<Authority>>,
+    /// Who may vouch for hosts outside.
+    pub roots: Arc<Roots>,
 }
 
 impl Default for Settings {
@@ -66,6 +76,8 @@ impl Default for Settings {
             limits: Limits::default(),
             dns: DnsSettings::default(),
             proxy: false,
+            authority: None,
+            roots: Arc::default(),
         }
     }
 }
@@ -76,6 +88,12 @@ pub enum StartError {
     /// The addresses of this machine cannot be read, so nobody could tell that a dial leads back to it.
     #[error("the addresses of this machine cannot be read: {0}")]
     OwnAddresses(#[source] io::Error),
+    /// The certificate authorities of a name that has its own cannot be read.
+    #[error(transparent)]
+    Roots(#[from] RootsError),
+    /// The TLS library does not take its configuration.
+    #[error("the TLS library refused its configuration: {0}")]
+    Tls(#[from] rustls::Error),
     /// A service inside the cell cannot be listened on.
     #[error("`{address}` inside the cell cannot be listened on: {error}")]
     Listen {
@@ -90,7 +108,7 @@ pub enum StartError {
 /// What a change of policy came to. When it is there, everything the policy does not allow is cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// Flows reset, on both halves.
+    /// Flows reset, on both halves, and requests reset on flows of HTTP/2 that go on.
     pub cut: usize,
     /// Flows that go on.
     pub kept: usize,
@@ -117,7 +135,9 @@ impl Egress {
     /// If this machine's own addresses are unknown, or a service inside the cell has no socket.
     pub async fn start(intake: impl Intake, settings: Settings, policy: Policy) -> Result<Self, StartError> {
         let own = OwnAddresses::open().map_err(StartError::OwnAddresses)?;
-        let Settings { upstreams, resolver, dial, mut wildcard, log, limits, dns, proxy } = settings;
+        let Settings { upstreams, resolver, dial, mut wildcard, log, limits, dns, proxy, authority, roots } =
+            settings;
+        let client = client(roots, &upstreams)?;
         wildcard.names = wildcard.names.min(limits.wildcard_names.saturating_add(1));
         let policy = Arc::new(policy);
         let registry = Registry::new(Arc::clone(&policy), limits.connections, limits.connections_per_host);
@@ -130,6 +150,9 @@ impl Egress {
             limits,
             pipes: Arc::default(),
             ending: AtomicBool::new(false),
+            authority,
+            client,
+            sinks: Sinks::default(),
         });
         let mut egress = Self {
             core,
@@ -189,18 +212,36 @@ impl Egress {
         changed
     }
 
+    /// Tests a key on the wire, from inside the cell to where its host would begin: over a connection through the cell's
+    /// own listener to the key's first host, TLS against the cell's authority, a request with the placeholder. Exactly this
+    /// connection leads to a stand-in within this process that sends back what it was sent. Nothing leaves the machine.
+    ///
+    /// # Errors
+    /// Unless the stand-in saw the value, and the cell's side saw the placeholder and not the value.
+    pub async fn self_test(&self, key: &SecretName) -> Result<(), SelfTestError> {
+        self_test::run(&self.core, &self.doors, key).await
+    }
+
     /// The policy in force.
     pub fn policy(&self) -> Arc<Policy> {
         self.core.registry.policy()
     }
 
-    /// What would happen to a request for `url`, which rule would decide, and where it would go. Looks the name up if
-    /// the rules allow it, and connects nowhere.
+    /// What would happen to `GET` of `url`, which rule would decide, and where it would go. Looks the name up if the rules
+    /// allow it, and connects nowhere. For a URL without a path only the connection is judged.
     ///
     /// # Errors
     /// If it is no URL.
     pub async fn check(&self, url: &str) -> Result<Verdict, UrlError> {
-        verdict::check(&self.policy(), &self.core.dialer, url).await
+        self.check_request(url, None).await
+    }
+
+    /// The same for another method.
+    ///
+    /// # Errors
+    /// If it is no URL.
+    pub async fn check_request(&self, url: &str, method: Option<&str>) -> Result<Verdict, UrlError> {
+        verdict::check(&self.policy(), &self.core.dialer, url, method).await
     }
 
     /// What happened so far and what goes on happening.
@@ -238,7 +279,7 @@ impl Egress {
         batch.until_ended().await;
     }
 
-    fn stop(&self) -> Arc<crate::flow::Batch> {
+    fn stop(&self) -> Arc<crate::batch::Batch> {
         self.core.ending.store(true, Ordering::Release);
         for task in &self.tasks {
             task.abort();
@@ -288,6 +329,12 @@ impl Names for Lookups {
     fn log(&self) -> &Log {
         &self.core.log
     }
+}
+
+/// TLS towards the hosts. The authorities of names that have their own are read now if they were not before.
+fn client(mut roots: Arc<Roots>, upstreams: &Upstreams) -> Result<Client, StartError> {
+    Arc::make_mut(&mut roots).add_own(upstreams)?;
+    Ok(Client::new(&roots)?)
 }
 
 /// The name server on its sockets inside the cell.

@@ -11,8 +11,11 @@ use crate::intake::{Intake, unpaced};
 use crate::limits::Limits;
 use crate::policy::Permit;
 use crate::registry::{Entry, Registry, Stop};
+use crate::sink::Sinks;
 use crate::splice::Pipes;
 use crate::synthetic::Synthetic;
+use crate::tls::authority::Authority;
+use crate::tls::client::Client;
 
 /// What the parts of an egress share.
 #[derive(Debug)]
@@ -25,6 +28,11 @@ pub(crate) struct Core {
     pub(crate) limits: Limits,
     pub(crate) pipes: Arc<Pipes>,
     pub(crate) ending: AtomicBool,
+    /// Who vouches for hosts inside the cell.
+    pub(crate) authority: Option<Arc<Authority>>,
+    pub(crate) client: Client,
+    /// Connections whose host is played by this process.
+    pub(crate) sinks: Sinks,
 }
 
 impl Core {

@@ -1,9 +1,11 @@
 //! What happened at the edge of a cell: a bounded log in which repeats are counted, and counters for each rule.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use model::secret::SecretName;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -46,6 +48,27 @@ pub enum Event {
         received: u64,
         /// Why.
         end: End,
+    },
+    /// The value of a key was written into a request; told at the request's end.
+    KeyUsed {
+        /// Number of the flow in this cell.
+        flow: u64,
+        /// The key's name.
+        secret: SecretName,
+        /// The host.
+        host: String,
+        /// The TCP port.
+        port: u16,
+        /// The method of the request.
+        method: String,
+        /// The path as the cell sent it, with placeholders and without the query.
+        path: String,
+        /// The status of the answer; none where there was no answer.
+        status: Option<u16>,
+        /// Bytes of the request's body.
+        sent: u64,
+        /// Bytes of the answer's body.
+        received: u64,
     },
     /// The first look-up of a name that only a wildcard covers.
     WildcardName {
@@ -148,6 +171,9 @@ struct Kept {
     entries: VecDeque<(Entry, Instant)>,
     next_number: u64,
     revision: u64,
+    /// The number of the entry that has a revision. A follower asks with every connection what is new, and must not
+    /// have to look at all that is kept.
+    revised: BTreeMap<u64, u64>,
     /// The number of the entry that counts repeats of an event.
     counting: HashMap<Event, u64>,
     usage: BTreeMap<String, Usage>,
@@ -178,12 +204,16 @@ impl Log {
             if !entry.count.is_power_of_two() {
                 return;
             }
+            let (number, before) = (entry.number, entry.revision);
             entry.revision = revision;
+            kept.revised.remove(&before);
+            kept.revised.insert(revision, number);
         } else {
             let number = kept.next_number;
             let entry =
                 Entry { number, revision, count: 1, first_ms: now_ms, last_ms: now_ms, event: event.clone() };
             kept.next_number += 1;
+            kept.revised.insert(revision, number);
             kept.counting.insert(event, number);
             kept.entries.push_back((entry, Instant::now()));
             while kept.entries.len() > self.settings.entries.max(1) {
@@ -202,15 +232,11 @@ impl Log {
     /// Entries that are new or were counted up after `revision`, in the order of their change; 0 for all that are kept.
     pub fn since(&self, revision: u64) -> Vec<Entry> {
         let kept = self.lock();
-        let mut entries: Vec<Entry> = kept
-            .entries
-            .iter()
-            .map(|(entry, _)| entry)
-            .filter(|entry| entry.revision > revision)
-            .cloned()
-            .collect();
-        entries.sort_by_key(|entry| entry.revision);
-        entries
+        let newer = kept.revised.range((Bound::Excluded(revision), Bound::Unbounded));
+        newer
+            .filter_map(|(_, number)| kept.entries.get(kept.index(*number)?))
+            .map(|(entry, _)| entry.clone())
+            .collect()
     }
 
     /// Waits until there is something after `revision`, then the same as [`Log::since`].
@@ -274,16 +300,21 @@ impl Log {
 impl Kept {
     /// The entry that counts repeats of `event`, if its window is still open.
     fn counting(&mut self, event: &Event, window: Duration) -> Option<&mut Entry> {
-        let oldest = self.entries.front().map(|(entry, _)| entry.number)?;
-        let index = usize::try_from(self.counting.get(event)?.checked_sub(oldest)?).ok()?;
+        let index = self.index(*self.counting.get(event)?)?;
         let (entry, begun) = self.entries.get_mut(index)?;
         (begun.elapsed() < window).then_some(entry)
     }
 
+    /// Where the entry of a number is, if it is kept.
+    fn index(&self, number: u64) -> Option<usize> {
+        let oldest = self.entries.front().map(|(entry, _)| entry.number)?;
+        usize::try_from(number.checked_sub(oldest)?).ok()
+    }
+
     fn forget_oldest(&mut self) {
-        if let Some((gone, _)) = self.entries.pop_front()
-            && self.counting.get(&gone.event) == Some(&gone.number)
-        {
+        let Some((gone, _)) = self.entries.pop_front() else { return };
+        self.revised.remove(&gone.revision);
+        if self.counting.get(&gone.event) == Some(&gone.number) {
             self.counting.remove(&gone.event);
         }
     }

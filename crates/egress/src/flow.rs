@@ -9,8 +9,10 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use crate::account::{Account, FlowId};
+use crate::batch::Batch;
 use crate::meter::Meter;
 use crate::policy::Permit;
+use crate::ticket::Ticket;
 
 /// A connection out of the cell. The registry and the flow's own task share it.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(crate) struct Seat {
     pub(crate) dialling: bool,
     /// The cut whose end waits for this flow's.
     pub(crate) batch: Option<Arc<Batch>>,
+    /// Requests on their way.
+    pub(crate) tickets: Vec<Arc<Ticket>>,
 }
 
 impl Flow {
@@ -56,6 +60,7 @@ impl Flow {
                 settled: (0, 0),
                 dialling: false,
                 batch: None,
+                tickets: Vec::new(),
             }),
         }
     }
@@ -82,6 +87,9 @@ impl Flow {
         reset(&seat.inner);
         if let Some(outer) = &seat.outer {
             reset(outer);
+        }
+        for ticket in &seat.tickets {
+            ticket.cut(None);
         }
         self.woken.notify_one();
     }
@@ -117,38 +125,4 @@ pub(crate) enum Waits {
     ForDials,
     /// All.
     ForAll,
-}
-
-/// The flows that a cut waits for.
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
-    left: Mutex<usize>,
-    ended: Notify,
-}
-
-impl Batch {
-    fn add(&self) {
-        *self.left.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-    }
-
-    /// One of its flows has ended.
-    pub(crate) fn release(&self) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        *left = left.saturating_sub(1);
-        if *left == 0 {
-            self.ended.notify_one();
-        }
-    }
-
-    /// Flows waited for that have not ended yet.
-    pub(crate) fn left(&self) -> usize {
-        *self.left.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Ends when all have.
-    pub(crate) async fn until_ended(&self) {
-        while self.left() > 0 {
-            self.ended.notified().await;
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! One half of a flow: a connection, the bytes already read from it, and the meter it counts on.
 
+use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,6 +10,13 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::meter::{Meter, Way};
+
+/// Bytes taken at once for a reader that asks for less: two full records of TLS and what is around them.
+const DEEP: usize = 36 * 1024;
+
+thread_local! {
+    static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// A connection that a flow's task reads and writes while the registry can reset it.
 #[derive(Debug)]
@@ -20,17 +28,19 @@ pub(crate) struct Half {
     meter: Arc<Meter>,
     /// What reading from this half counts as.
     reads: Way,
+    /// Whether more is taken from the connection at once than was asked for.
+    deep: bool,
 }
 
 impl Half {
     /// The half towards the cell: what is read from it goes up.
     pub(crate) const fn inner(stream: Arc<TcpStream>, meter: Arc<Meter>) -> Self {
-        Self { stream, early: Vec::new(), taken: 0, meter, reads: Way::Up }
+        Self { stream, early: Vec::new(), taken: 0, meter, reads: Way::Up, deep: false }
     }
 
     /// The half towards the upstream: what is read from it comes down.
     pub(crate) const fn outer(stream: Arc<TcpStream>, meter: Arc<Meter>) -> Self {
-        Self { stream, early: Vec::new(), taken: 0, meter, reads: Way::Down }
+        Self { stream, early: Vec::new(), taken: 0, meter, reads: Way::Down, deep: false }
     }
 
     /// Puts bytes that were read already in front of what is still to come.
@@ -40,6 +50,13 @@ impl Half {
         early.extend_from_slice(self.early.get(self.taken..).unwrap_or_default());
         self.early = early;
         self.taken = 0;
+        self
+    }
+
+    /// For readers that ask for little at a time, as TLS does: what is there is taken at once, and kept for them.
+    #[must_use]
+    pub(crate) const fn deep(mut self) -> Self {
+        self.deep = true;
         self
     }
 
@@ -65,6 +82,9 @@ impl AsyncRead for Half {
             }
             return Poll::Ready(Ok(()));
         }
+        if this.deep && out.remaining() < DEEP {
+            return this.poll_deep(cx, out);
+        }
         loop {
             ready!(this.stream.poll_read_ready(cx))?;
             let space = out.initialize_unfilled();
@@ -86,6 +106,30 @@ impl AsyncRead for Half {
 }
 
 impl Half {
+    fn poll_deep(&mut self, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        SPACE.with_borrow_mut(|space| {
+            space.resize(DEEP, 0);
+            loop {
+                ready!(self.stream.poll_read_ready(cx))?;
+                match self.stream.try_read(space) {
+                    Ok(count) => {
+                        if count > 0 && count < DEEP {
+                            drained(&self.stream);
+                        }
+                        let read = space.get(..count).unwrap_or_default();
+                        let (now, later) = read.split_at(count.min(out.remaining()));
+                        out.put_slice(now);
+                        self.early.extend_from_slice(later);
+                        self.meter.count(self.reads, count);
+                        return Poll::Ready(Ok(()));
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+        })
+    }
+
     fn poll_written(
         &self,
         cx: &mut Context<'_>,

@@ -5,14 +5,18 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use model::secret::SecretName;
 use tokio::net::TcpStream;
 
 use crate::account::{Account, FlowId};
+use crate::batch::Batch;
 use crate::event::{End, Log};
-use crate::flow::{Batch, Flow, Waits};
+use crate::flow::{Flow, Waits};
 use crate::name::HostName;
-use crate::policy::{Permit, Policy};
+use crate::policy::{Allowed, Permit, Policy};
 use crate::refusal::{Code, Refusal, Subject};
+use crate::sink::Sink;
+use crate::ticket::Ticket;
 
 /// The flows and the policy.
 #[derive(Debug)]
@@ -75,7 +79,7 @@ impl Registry {
         book.next += 1;
         let flow = Arc::new(Flow::new(id, inner));
         book.flows.insert(id, Arc::clone(&flow));
-        Some(Entry { flow, registry: Arc::clone(self) })
+        Some(Entry { flow, sink: None, registry: Arc::clone(self) })
     }
 
     /// Puts a policy in force and cuts every flow it does not let through. When this returns all of them are reset; the
@@ -85,19 +89,18 @@ impl Registry {
         book.policy = Arc::new(policy);
         let batch = Arc::new(Batch::default());
         let mut refusals = Vec::new();
+        let mut flows_cut = 0;
         for flow in book.flows.values() {
-            let permit = flow.seat().permit.clone();
-            let Some(permit) = permit else { continue };
-            match book.policy.judge_again(&permit) {
-                Ok(again) => flow.seat().permit = Some(Arc::new(again)),
-                Err(_) if crate::guard::off("cut") => {}
-                Err(refusal) => {
+            match judge_again(&book.policy, flow, &batch) {
+                Again::Goes(mut requests) => refusals.append(&mut requests),
+                Again::Cut(refusal) => {
                     flow.cut(&batch, Waits::ForDials);
                     refusals.push(refusal);
+                    flows_cut += 1;
                 }
             }
         }
-        let kept = book.flows.len().saturating_sub(refusals.len());
+        let kept = book.flows.len().saturating_sub(flows_cut);
         let mut left = HashMap::new();
         for flow in book.flows.values() {
             if let Some(permit) = &flow.seat().permit {
@@ -106,6 +109,51 @@ impl Registry {
         }
         book.per_name = left;
         Cut { batch, kept, refusals }
+    }
+
+    /// Judges a request by the policy in force and enters it among those of its flow.
+    pub(crate) fn begin(
+        &self,
+        flow: &Flow,
+        alone: bool,
+        judge: impl FnOnce(&Policy) -> Result<Allowed, Refusal>,
+    ) -> Result<(Arc<Ticket>, Arc<Policy>), Stop> {
+        let mut book = self.book();
+        if flow.is_cut() {
+            return Err(Stop::Cut);
+        }
+        let allowed = judge(&book.policy)?;
+        let number = book.next;
+        book.next += 1;
+        let ticket = Arc::new(Ticket::new(number, alone, allowed));
+        flow.seat().tickets.push(Arc::clone(&ticket));
+        Ok((ticket, Arc::clone(&book.policy)))
+    }
+
+    /// Notes that keys of the policy `then` are written into a request. If another is in force by now, it has a say.
+    pub(crate) fn uses(
+        &self,
+        ticket: &Ticket,
+        permit: &Permit,
+        then: &Arc<Policy>,
+        names: &[SecretName],
+    ) -> Result<(), Stop> {
+        let book = self.book();
+        if ticket.is_cut() {
+            return Err(Stop::Cut);
+        }
+        ticket.uses(names, then.keys());
+        if !Arc::ptr_eq(&book.policy, then) {
+            ticket.judge_again(&book.policy, permit)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a request that has ended from those of its flow.
+    pub(crate) fn leave(&self, flow: &Flow, ticket: &Ticket) {
+        let book = self.book();
+        flow.seat().tickets.retain(|other| other.number != ticket.number);
+        drop(book);
     }
 
     /// Has every flow tell the log what it carried.
@@ -129,6 +177,37 @@ impl Registry {
     }
 }
 
+/// What a change of policy means for one flow.
+enum Again {
+    /// It goes on, without the requests that were refused.
+    Goes(Vec<Refusal>),
+    Cut(Refusal),
+}
+
+fn judge_again(policy: &Policy, flow: &Flow, batch: &Arc<Batch>) -> Again {
+    let mut seat = flow.seat();
+    let mut refused = Vec::new();
+    let Some(permit) = &seat.permit else { return Again::Goes(refused) };
+    match policy.judge_again(permit) {
+        Ok(again) => seat.permit = Some(Arc::new(again)),
+        Err(_) if crate::guard::off("cut") => return Again::Goes(refused),
+        Err(refusal) => return Again::Cut(refusal),
+    }
+    let Some(permit) = &seat.permit else { return Again::Goes(refused) };
+    for ticket in &seat.tickets {
+        match ticket.judge_again(policy, permit) {
+            Ok(()) => {}
+            Err(_) if crate::guard::off("cut") => {}
+            Err(refusal) if ticket.alone => return Again::Cut(refusal),
+            Err(refusal) => {
+                ticket.cut(Some(batch));
+                refused.push(refusal);
+            }
+        }
+    }
+    Again::Goes(refused)
+}
+
 /// What a change of policy did to the flows.
 #[derive(Debug)]
 pub(crate) struct Cut {
@@ -136,7 +215,7 @@ pub(crate) struct Cut {
     pub(crate) batch: Arc<Batch>,
     /// How many go on.
     pub(crate) kept: usize,
-    /// One refusal for each flow cut.
+    /// One refusal for each flow cut, and for each request cut on a flow that goes on.
     pub(crate) refusals: Vec<Refusal>,
 }
 
@@ -144,6 +223,8 @@ pub(crate) struct Cut {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) flow: Arc<Flow>,
+    /// What stands in for the host: for the test of a key.
+    pub(crate) sink: Option<Arc<Sink>>,
     registry: Arc<Registry>,
 }
 

@@ -12,13 +12,17 @@ use crate::flow;
 use crate::half::Half;
 use crate::http::conversation;
 use crate::http::session::{Authority, Outcome};
+use crate::http::upstream::{Road, Upstream};
+use crate::inspect::{self, Opened, two};
 use crate::name::HostName;
 use crate::policy::Permit;
 use crate::refusal::{Code, Refusal, Subject};
 use crate::registry::{Entry, Stop};
 use crate::rule::Kind;
 use crate::tls::greeting::{self, GreetingError};
+use crate::tls::hello::Hello;
 use crate::tunnel;
+use crate::wire::Wire;
 
 /// Longest time, and most bytes, that a connection is read on after its last answer.
 const LINGER: Duration = Duration::from_secs(2);
@@ -45,11 +49,12 @@ pub(crate) async fn run(core: Arc<Core>, door: Door, stream: TcpStream) {
     // Small messages are not held back; without this option they are only slower.
     drop(stream.set_nodelay(true));
     let stream = Arc::new(stream);
-    let Some(entry) = core.registry.open(Arc::clone(&stream)) else {
+    let Some(mut entry) = core.registry.open(Arc::clone(&stream)) else {
         refuse_more(&core, &door);
         flow::reset(&stream);
         return;
     };
+    entry.sink = core.sinks.take(&stream);
     let flow = Arc::clone(&entry.flow);
     let half = Half::inner(stream, Arc::clone(&flow.meter));
     let end = tokio::select! {
@@ -58,7 +63,8 @@ pub(crate) async fn run(core: Arc<Core>, door: Door, stream: TcpStream) {
         end = speak(&core, &entry, door, half) => end,
         () = flow.meter.idle(core.limits.idle) => End::Idle,
     };
-    if !matches!(end, End::Finished) {
+    // What was cut was reset then.
+    if !matches!(end, End::Finished | End::Cut) {
         flow.abort();
     }
     entry.close(if flow.is_cut() { core.cut_end() } else { end });
@@ -77,12 +83,12 @@ fn refuse_more(core: &Core, door: &Door) {
 
 async fn speak(core: &Arc<Core>, entry: &Entry, door: Door, half: Half) -> End {
     let spoken = match door {
-        Door::Proxy => http(core, entry, Authority::Proxy, half).await,
+        Door::Proxy => http(core, entry, Authority::Proxy, Wire::Plain(half), None).await,
         Door::Host { name, port, kind } => match entry.enter(&name, port) {
             Ok(permit) => pass(core, entry, permit, half).await,
             // Over HTTP a refusal can be read; elsewhere a reset is all there is.
             Err(Stop::Refused(refusal)) if kind == Kind::Http => {
-                http(core, entry, Authority::Refused(refusal), half).await
+                http(core, entry, Authority::Refused(refusal), Wire::Plain(half), None).await
             }
             Err(stop) => Err(stop.into()),
         },
@@ -127,8 +133,16 @@ impl From<io::Error> for Broken {
     }
 }
 
-async fn http(core: &Arc<Core>, entry: &Entry, authority: Authority, half: Half) -> Result<(), Broken> {
-    let outcome = conversation::run(core, entry, authority, half).await?;
+/// Serves HTTP/1.1, over TLS to the host where there is a road and a first connection already.
+async fn http(
+    core: &Arc<Core>,
+    entry: &Entry,
+    authority: Authority,
+    wire: Wire,
+    host: Option<(Road, Option<Upstream>)>,
+) -> Result<(), Broken> {
+    let outcome =
+        conversation::run(core, entry, authority, wire, host.unwrap_or((Road::Plain, None))).await?;
     match outcome {
         Outcome::Over => {
             let inner = Arc::clone(&entry.flow.seat().inner);
@@ -136,8 +150,18 @@ async fn http(core: &Arc<Core>, entry: &Entry, authority: Authority, half: Half)
             drop(tokio::time::timeout(LINGER, leave_off(&inner)).await);
             Ok(())
         }
-        Outcome::WebSocket { inner, outer } => Ok(between(core, entry, inner, outer).await?),
-        Outcome::Connect { inner, permit } => Box::pin(pass(core, entry, permit, inner)).await,
+        Outcome::WebSocket { inner: Wire::Plain(inner), outer: Wire::Plain(outer), mut talk }
+            if talk.unread =>
+        {
+            let (said, heard) = talk.early();
+            Ok(between(core, entry, inner.with_early(&said), outer.with_early(&heard)).await?)
+        }
+        Outcome::WebSocket { inner, outer, talk } => Ok(talk.run(inner, outer).await?),
+        Outcome::Connect { inner: Wire::Plain(inner), permit } => {
+            Box::pin(pass(core, entry, permit, inner)).await
+        }
+        // CONNECT is taken by the explicit proxy only, which is spoken to in the clear.
+        Outcome::Connect { .. } => Err(Broken::Lost),
     }
 }
 
@@ -159,13 +183,42 @@ async fn leave_off(stream: &TcpStream) {
 /// Speaks what the rule says is spoken.
 async fn pass(core: &Arc<Core>, entry: &Entry, permit: Arc<Permit>, half: Half) -> Result<(), Broken> {
     let half = match permit.kind() {
-        Kind::Http => return http(core, entry, Authority::Fixed(permit), half).await,
-        Kind::Tls => greeting::read(half, &permit, core.limits.hello_time).await?,
+        Kind::Http => {
+            return http(core, entry, Authority::Fixed(permit), Wire::Plain(half), None).await;
+        }
+        Kind::Tls => {
+            let answered = core.authority.is_some();
+            let (half, hello) = greeting::read(half, &permit, core.limits.hello_time, answered).await?;
+            match hello {
+                Some(hello) if permit.inspect() || (hello.ech && answered && !crate::guard::off("ech")) => {
+                    return look_into(core, entry, &permit, half, &hello).await;
+                }
+                None if permit.inspect() => return Err(Broken::Lost),
+                _ => half,
+            }
+        }
         Kind::Tcp => half,
     };
     let stream = core.connect(entry, &permit).await?;
     let outer = Half::outer(stream, Arc::clone(&entry.flow.meter));
     Ok(between(core, entry, half, outer).await?)
+}
+
+/// Takes TLS off, towards both sides.
+async fn look_into(
+    core: &Arc<Core>,
+    entry: &Entry,
+    permit: &Arc<Permit>,
+    half: Half,
+    hello: &Hello,
+) -> Result<(), Broken> {
+    match inspect::open(core, entry, permit, half, hello).await? {
+        Opened::Two { inner, outer } => Ok(two::run(core, entry, permit, inner, outer).await?),
+        Opened::TwoRefused { inner, refusal } => Ok(two::refuse(core, inner, &refusal).await?),
+        Opened::One { inner, authority, road, upstream } => {
+            http(core, entry, authority, inner, Some((road, upstream))).await
+        }
+    }
 }
 
 async fn between(core: &Core, entry: &Entry, inner: Half, outer: Half) -> io::Result<()> {

@@ -3,23 +3,46 @@
 use super::head::{Head, Target};
 use crate::name::HostName;
 use crate::policy::Permit;
+use crate::rule::Kind;
 
-/// The port of `http` (RFC 9110 §4.2.1).
+/// The ports of `http` and `https` (RFC 9110 §4.2).
 const HTTP: u16 = 80;
+const HTTPS: u16 = 443;
 
 /// Checks that `Host`, and the target if it names a host, are the permit's name and port.
 ///
 /// # Errors
 /// What was named instead.
 pub(crate) fn check(head: &Head, permit: &Permit) -> Result<(), String> {
-    let named = |authority: &str| {
-        let (name, port) = split(authority, HTTP).ok_or_else(|| authority.to_owned())?;
-        if name == *permit.name() && port == permit.port() { Ok(()) } else { Err(authority.to_owned()) }
-    };
     if let Target::Absolute { authority, .. } = &head.target {
-        named(authority)?;
+        names(authority, permit)?;
     }
-    named(&head.host)
+    names(&head.host, permit)
+}
+
+/// Checks that an authority is the permit's name and port.
+///
+/// # Errors
+/// What was named instead.
+pub(crate) fn names(authority: &str, permit: &Permit) -> Result<(), String> {
+    match split(authority, usual(permit)) {
+        Some((name, port)) if name == *permit.name() && port == permit.port() => Ok(()),
+        _ => Err(authority.to_owned()),
+    }
+}
+
+/// The authority as it is sent: the permit's own name, whatever the spelling was.
+pub(crate) fn authority(permit: &Permit) -> String {
+    if permit.port() == usual(permit) {
+        permit.name().to_string()
+    } else {
+        format!("{}:{}", permit.name(), permit.port())
+    }
+}
+
+/// The port that is meant where none is written.
+fn usual(permit: &Permit) -> u16 {
+    if permit.kind() == Kind::Tls { HTTPS } else { HTTP }
 }
 
 /// The name and the port of an authority; the port is `usual` where none is written.

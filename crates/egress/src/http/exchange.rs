@@ -88,7 +88,7 @@ fn permit(session: &Session<'_>, head: &Head) -> Result<Arc<Permit>, Stop> {
         }
     };
     let permit = session.enter(named, 80)?;
-    if permit.kind() == crate::rule::Kind::Http {
+    if permit.kind() == Kind::Http {
         return Ok(permit);
     }
     Err(permit.refuse(Code::NotTls, "a request in the clear to a port for TLS or raw TCP").into())

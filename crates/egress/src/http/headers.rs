@@ -3,16 +3,15 @@
 use hyper::HeaderMap;
 use hyper::header::{self, HeaderName, HeaderValue};
 
-/// Headers about one connection and not about the message (RFC 9110 §7.6.1), and `Expect`, which hyper answers itself.
-fn is_hop_by_hop(name: &HeaderName) -> bool {
-    const NAMES: [HeaderName; 7] = [
+/// Headers about one connection and not about the message (RFC 9110 §7.6.1).
+pub(crate) fn is_hop_by_hop(name: &HeaderName) -> bool {
+    const NAMES: [HeaderName; 6] = [
         header::CONNECTION,
         header::TE,
         header::TRANSFER_ENCODING,
         header::UPGRADE,
         header::PROXY_AUTHENTICATE,
         header::PROXY_AUTHORIZATION,
-        header::EXPECT,
     ];
     NAMES.contains(name) || matches!(name.as_str(), "keep-alive" | "proxy-connection" | "http2-settings")
 }

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hyper::upgrade::OnUpgrade;
 
 use super::gate::GateKeeper;
-use super::upstream::Upstream;
+use super::upstream::{Road, Upstream};
+use super::websocket::Talk;
 use crate::edge::Core;
-use crate::half::Half;
 use crate::policy::Permit;
 use crate::refusal::Refusal;
 use crate::registry::Entry;
+use crate::wire::Wire;
 
 /// Whose requests a connection may carry.
 #[derive(Debug)]
@@ -28,16 +29,16 @@ pub(crate) enum Authority {
 pub(crate) enum Outcome {
     /// It is over.
     Over,
-    /// It has become a WebSocket: bytes go between the two halves, unread.
-    WebSocket { inner: Half, outer: Half },
+    /// It has become a WebSocket.
+    WebSocket { inner: Wire, outer: Wire, talk: Talk },
     /// It has become a tunnel to a host (CONNECT), not connected yet.
-    Connect { inner: Half, permit: Arc<Permit> },
+    Connect { inner: Wire, permit: Arc<Permit> },
 }
 
 /// A switch of protocols that was granted and is done when the answer has been written.
 #[derive(Debug)]
 pub(super) enum Switch {
-    WebSocket { inner: OnUpgrade, outer: OnUpgrade, upstream: Upstream },
+    WebSocket { inner: OnUpgrade, outer: OnUpgrade, upstream: Upstream, talk: Talk },
     Connect { inner: OnUpgrade, permit: Arc<Permit> },
 }
 
@@ -47,6 +48,7 @@ pub(super) struct Session<'a> {
     pub(super) core: &'a Arc<Core>,
     pub(super) entry: &'a Entry,
     pub(super) authority: Authority,
+    pub(super) road: Road,
     pub(super) keeper: GateKeeper,
     pub(super) upstream: Mutex<Option<Upstream>>,
     pub(super) switch: Mutex<Option<Switch>>,

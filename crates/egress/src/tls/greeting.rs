@@ -27,21 +27,30 @@ impl From<Refusal> for GreetingError {
 }
 
 /// Reads the greeting, at most [`hello::MAX_HELLO`] bytes (and what came with the last) and within `time`, and checks that it is for the permit's host.
-/// Returns the half with everything read in front again.
-pub(crate) async fn read(mut half: Half, permit: &Permit, time: Duration) -> Result<Half, GreetingError> {
+/// Returns the half with everything read in front again, and the greeting; none where a control of the tests let
+/// something else pass. An encrypted part is taken only if somebody here can answer in its place (`answered`).
+pub(crate) async fn read(
+    mut half: Half,
+    permit: &Permit,
+    time: Duration,
+    answered: bool,
+) -> Result<(Half, Option<Hello>), GreetingError> {
     let mut bytes = Vec::new();
     let hello = match tokio::time::timeout(time, complete(&mut half, &mut bytes)).await {
         Ok(read) => read.map_err(|_| GreetingError::Lost)?,
         Err(_) => return Err(permit.refuse(Code::NotTls, "the TLS greeting took too long").into()),
     };
-    match hello {
-        Ok(hello) => agree(&hello, permit)?,
-        Err(HelloError::Name) if crate::guard::off("sni") => {}
+    let hello = match hello {
+        Ok(hello) => {
+            agree(&hello, permit, answered)?;
+            Some(hello)
+        }
+        Err(HelloError::Name) if crate::guard::off("sni") => None,
         Err(error @ HelloError::Name) => return Err(permit.refuse(Code::Sni, &error.to_string()).into()),
-        Err(_) if crate::guard::off("tls") => {}
+        Err(_) if crate::guard::off("tls") => None,
         Err(error) => return Err(permit.refuse(Code::NotTls, &error.to_string()).into()),
-    }
-    Ok(half.with_early(&bytes))
+    };
+    Ok((half.with_early(&bytes), hello))
 }
 
 /// Reads until the greeting is complete or cannot become one.
@@ -64,8 +73,8 @@ async fn complete(half: &mut Half, bytes: &mut Vec<u8>) -> io::Result<Result<Hel
     }
 }
 
-fn agree(hello: &Hello, permit: &Permit) -> Result<(), Refusal> {
-    if hello.ech && !crate::guard::off("ech") {
+fn agree(hello: &Hello, permit: &Permit, answered: bool) -> Result<(), Refusal> {
+    if hello.ech && !answered && !crate::guard::off("ech") {
         return Err(permit.refuse(Code::Ech, ""));
     }
     if crate::guard::off("sni") {

@@ -7,6 +7,7 @@
 mod cut;
 mod load;
 mod peer;
+mod supervisor;
 mod table;
 
 use std::path::Path as FilePath;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use self::load::LOADS;
 use self::peer::{Client, Origin, Target, build};
+use self::supervisor::Supervisor;
 use self::table::Column;
 use super::world::World;
 use crate::workspace::Workspace;
@@ -34,7 +36,7 @@ struct Path {
     base: Option<&'static str>,
     place: Place,
     target: Target,
-    /// Whether DESIGN-level budgets of [`load::Load::least`] are judged.
+    /// Whether the budgets of [`load::Load::least`] are its.
     judged: bool,
 }
 
@@ -53,6 +55,7 @@ pub(super) fn measure(workspace: &Workspace, product: &FilePath) -> Result<Value
     let mut outside = Client::outside(&program)?;
     let hosts = [TUNNEL.to_owned(), format!("http://{PARSED}")];
     let mut inside = Client::confined(&world, &program, &[hosts.as_slice(), &cut::hosts()].concat())?;
+    let supervisor = Supervisor::of(&world)?;
     let paths = paths(&origin);
     let mut results = Map::new();
     for load in LOADS {
@@ -65,10 +68,12 @@ pub(super) fn measure(workspace: &Workspace, product: &FilePath) -> Result<Value
             }
             for (path, column) in turns {
                 let client = if path.place == Place::Cell { &mut inside } else { &mut outside };
-                let told = client.order(&path.target, &load.order);
+                let before = supervisor.ran();
+                let told = client.order(&path.target, load.order);
                 let told = told.with_context(|| format!("{}, {}", load.name, path.name))?;
+                let ran = supervisor.ran().zip(before).map(|(after, before)| after - before);
                 if round > 0 {
-                    column.add(&told)?;
+                    column.add(&told, ran.filter(|_| path.place == Place::Cell))?;
                 }
             }
         }

@@ -59,6 +59,11 @@ impl World {
         command
     }
 
+    /// A file that goes with the measurement.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.state.path().join(name)
+    }
+
     /// Writes the operator's file.
     pub(super) fn configure(&self, text: &str) -> Result<()> {
         let folder = self.state.path().join("fumehood");

@@ -35,12 +35,12 @@ pub(super) fn measure(world: &World, client: &mut Client) -> Result<Value> {
     let (going, staying) = (Target::new(GOING, PORT, None), Target::new(STAYING, PORT, None));
     let mut times: Vec<Duration> = Vec::new();
     for _ in 0..ROUNDS {
-        client.order(&going, &Order::Hold(CUT))?;
-        client.order(&staying, &Order::Hold(KEPT))?;
+        client.order(&going, Order::Hold(CUT))?;
+        client.order(&staying, Order::Hold(KEPT))?;
         let begun = Instant::now();
         let changed = api::send(socket, "PUT", "/v1/cell/network", &json!({ "hosts": fewer }))?;
         times.push(begun.elapsed());
-        let released = client.order(&staying, &Order::Release)?;
+        let released = client.order(&staying, Order::Release)?;
         if changed.get("cut") != Some(&json!(CUT)) || released != json!({ "answered": KEPT, "cut": CUT }) {
             bail!(
                 "{CUT} connections were to be cut and {KEPT} to go on: {changed}, and the client: {released}"

@@ -1,5 +1,6 @@
 //! The two ends: an origin, and clients that load it on order (the `bench_peer` example of `egress`).
 
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -45,6 +46,8 @@ struct Program {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Lines<BufReader<ChildStdout>>,
+    /// Where its stderr goes; what is cut on purpose is told there a hundred times.
+    log: Option<PathBuf>,
 }
 
 impl Program {
@@ -52,11 +55,20 @@ impl Program {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let stdin = child.stdin.take();
         let lines = BufReader::new(child.stdout.take().context("no stdout")?).lines();
-        Ok(Self { child, stdin, lines })
+        Ok(Self { child, stdin, lines, log: None })
+    }
+
+    fn start_quietly(command: &mut Command, log: PathBuf) -> Result<Self> {
+        let mut program = Self::start(command.stderr(File::create(&log)?))?;
+        program.log = Some(log);
+        Ok(program)
     }
 
     fn line(&mut self) -> Result<Value> {
-        let line = self.lines.next().context("it ended before it answered")??;
+        let Some(line) = self.lines.next().transpose()? else {
+            let log = self.log.as_ref().and_then(|log| fs::read_to_string(log).ok()).unwrap_or_default();
+            bail!("it ended before it answered; on stderr it said: {log}");
+        };
         serde_json::from_str(&line).with_context(|| format!("it said `{line}`"))
     }
 }
@@ -119,11 +131,11 @@ impl Client {
             command.arg("--host").arg(host);
         }
         command.arg("--").arg(program).arg("client");
-        Ok(Self(Program::start(&mut command)?))
+        Ok(Self(Program::start_quietly(&mut command, world.file("client.log"))?))
     }
 
     /// Has it do something; what it tells of it.
-    pub(super) fn order(&mut self, target: &Target, order: &Order) -> Result<Value> {
+    pub(super) fn order(&mut self, target: &Target, order: Order) -> Result<Value> {
         let mut message = order.json();
         if let Some(fields) = message.as_object_mut() {
             fields.insert("target".to_owned(), Value::Object(target.0.clone()));

@@ -13,15 +13,18 @@ pub(super) struct Column {
     rate: Vec<f64>,
     p50: Vec<f64>,
     p99: Vec<f64>,
+    /// Microseconds the supervisor ran for each request or million of bytes.
+    spent: Vec<f64>,
 }
 
 impl Column {
-    /// Adds what a client told.
-    pub(super) fn add(&mut self, told: &Value) -> Result<()> {
+    /// Adds what a client told, and the microseconds the supervisor ran meanwhile.
+    pub(super) fn add(&mut self, told: &Value, ran: Option<f64>) -> Result<()> {
         let number = |name: &str| told.get(name).and_then(Value::as_f64);
         self.rate.push(number("rate").context("the client told no rate")?);
         self.p50.extend(number("p50_us"));
         self.p99.extend(number("p99_us"));
+        self.spent.extend(ran.zip(number("count")).map(|(ran, count)| ran / count));
         Ok(())
     }
 
@@ -53,14 +56,16 @@ pub(super) fn tell(load: &Load, paths: &[Path], columns: &[Column]) -> Value {
             paths.iter().zip(columns).find(|(path, _)| path.name == base).map(|(_, column)| column)
         });
         let ratio = base.and_then(|base| spread(&column.over(base)));
-        let [rate, p50, p99] = [&column.rate, &column.p50, &column.p99].map(|numbers| median(numbers));
+        let [rate, p50, p99, spent] =
+            [&column.rate, &column.p50, &column.p99, &column.spent].map(|numbers| median(numbers));
         let ratio_words = ratio.map_or_else(String::new, |[low, middle, high]| {
             format!(", {middle:.2}x {} ({low:.2} to {high:.2})", path.base.unwrap_or_default())
         });
         let times =
             p50.zip(p99).map_or_else(String::new, |(p50, p99)| format!(", p50 {p50:.0} us, p99 {p99:.0} us"));
+        let spent_words = spent.map_or_else(String::new, |spent| format!(", supervisor {spent:.1} us each"));
         println!(
-            "  {:<15} {:<13} {:>7.0} {}{times}{ratio_words}",
+            "  {:<15} {:<13} {:>7.0} {}{times}{ratio_words}{spent_words}",
             load.name,
             path.name,
             rate.unwrap_or(f64::NAN),
@@ -68,8 +73,8 @@ pub(super) fn tell(load: &Load, paths: &[Path], columns: &[Column]) -> Value {
         );
         let middle = ratio.map(|[_, middle, _]| middle);
         let numbers = json!({
-            "rate": rate, "unit": load.unit, "p50_us": p50, "p99_us": p99, "over": path.base,
-            "ratio": middle, "ratio_p10_p90": ratio.map(|[low, _, high]| [low, high]),
+            "rate": rate, "unit": load.unit, "p50_us": p50, "p99_us": p99, "supervisor_us_each": spent,
+            "over": path.base, "ratio": middle, "ratio_p10_p90": ratio.map(|[low, _, high]| [low, high]),
         });
         result.insert(path.name.to_owned(), numbers);
         if let Some(least) = load.least.filter(|_| path.judged) {

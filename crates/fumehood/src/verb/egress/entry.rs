@@ -32,6 +32,12 @@ fn in_words(name: &str, entry: &Entry) -> String {
             let end = end.as_ref().and_then(Value::as_str).unwrap_or("ended");
             format!("closed `{host}:{port}` ({end}): {sent} bytes out, {received} in{times}")
         }
+        Event::KeyUsed { secret, host, port, method, path, status, sent, received, .. } => {
+            let status = status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+            format!(
+                "used the key `{secret}`: {method} `{host}:{port}` `{path}` ({status}), {sent} bytes out, {received} in{times}"
+            )
+        }
         Event::WildcardName { host, rule } => format!("first look-up of `{host}` under `{rule}`{times}"),
         Event::PolicyChanged { added, removed, cut, kept, .. } => {
             let rules = added

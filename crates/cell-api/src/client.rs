@@ -164,9 +164,9 @@ impl Client {
         self.ask(Method::PUT, "/v1/cell/network", Some(order)).await
     }
 
-    /// What would happen to a request for this URL.
-    pub async fn check(&mut self, url: &str) -> Result<CheckAnswer, ClientError> {
-        self.ask(Method::POST, "/v1/cell/network/check", Some(&CheckOrder { url: url.to_owned() })).await
+    /// What would happen to a request.
+    pub async fn check(&mut self, order: &CheckOrder) -> Result<CheckAnswer, ClientError> {
+        self.ask(Method::POST, "/v1/cell/network/check", Some(order)).await
     }
 
     /// What happened at the edge of the cell, as far as it is still known: one JSON object an entry.

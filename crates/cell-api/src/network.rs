@@ -108,6 +108,10 @@ pub struct RuleUsage {
 pub struct CheckOrder {
     /// A URL.
     pub url: String,
+    /// The method of the request; `GET` where none is given. Without one, and without a path in the URL, only the
+    /// connection is judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
 }
 
 /// The answer to `POST /v1/cell/network/check`.
@@ -121,6 +125,12 @@ pub struct CheckAnswer {
     pub rule: Option<String>,
     /// What is spoken on the port: `tls`, `http` or `tcp`.
     pub kind: Option<String>,
+    /// Whether TLS is taken off there, and requests are looked at one by one.
+    #[serde(default)]
+    pub inspect: bool,
+    /// The request that was judged, as `GET /path`; none where only the connection was.
+    #[serde(default)]
+    pub request: Option<String>,
     /// Where the connection would go; empty if it is refused.
     pub way: Vec<String>,
     /// Why it would be refused.

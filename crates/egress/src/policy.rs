@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use model::name::ServerName;
 
+use crate::credential::Keyring;
 use crate::name::HostName;
 use crate::refusal::{Code, Refusal, Subject};
+use crate::rule::terms::Terms;
 use crate::rule::{HostRule, Kind, Names};
 
 pub use crate::permit::Permit;
@@ -14,7 +16,7 @@ pub use request::Allowed;
 
 pub mod request;
 
-/// The rules of one cell at one moment. A change makes a new one with a higher generation.
+/// The rules and the keys of one cell at one moment. A change makes a new one with a higher generation.
 #[derive(Debug)]
 pub struct Policy {
     server: ServerName,
@@ -22,6 +24,7 @@ pub struct Policy {
     rules: Vec<Arc<HostRule>>,
     exact: HashMap<HostName, Vec<Arc<HostRule>>>,
     below: HashMap<HostName, Vec<Arc<HostRule>>>,
+    keys: Arc<Keyring>,
 }
 
 /// What the rules say of one name.
@@ -37,22 +40,55 @@ pub struct Reach {
 }
 
 impl Policy {
-    /// The rules of `server`. The same rule twice counts once.
+    /// The rules of `server`, which has no keys yet. The same rule twice counts once.
     pub fn new(server: ServerName, generation: u64, rules: impl IntoIterator<Item = HostRule>) -> Self {
-        let mut policy =
-            Self { server, generation, rules: Vec::new(), exact: HashMap::new(), below: HashMap::new() };
+        let mut policy = Self {
+            server,
+            generation,
+            rules: Vec::new(),
+            exact: HashMap::new(),
+            below: HashMap::new(),
+            keys: Arc::default(),
+        };
         let mut sorted: Vec<HostRule> = rules.into_iter().collect();
         sorted.sort();
         sorted.dedup();
         for rule in sorted.into_iter().map(Arc::new) {
-            let (table, name) = match rule.names() {
-                Names::Exact(name) => (&mut policy.exact, name.clone()),
-                Names::Below(suffix) => (&mut policy.below, suffix.clone()),
-            };
-            table.entry(name).or_default().push(Arc::clone(&rule));
+            policy.enter(Arc::clone(&rule));
             policy.rules.push(rule);
         }
         policy
+    }
+
+    /// The same rules with these keys, for a policy that has none. The hosts of a key are allowed on their TLS ports for
+    /// the requests of its binding, whatever the rules say: who gave the server the key asked for that. They are not among
+    /// [`Policy::rules`].
+    #[must_use]
+    pub fn with_keys(mut self, keys: Arc<Keyring>) -> Self {
+        for key in keys.keys() {
+            let binding = key.binding();
+            let paths: Vec<_> = match binding.paths.as_slice() {
+                [] => vec![None],
+                some => some.iter().cloned().map(Some).collect(),
+            };
+            for rule in key.rules() {
+                let terms =
+                    paths.iter().map(|path| Terms::new(binding.methods.iter().cloned(), path.clone()));
+                terms
+                    .filter_map(|terms| rule.clone().with_terms(terms))
+                    .for_each(|rule| self.enter(rule.into()));
+            }
+        }
+        self.keys = keys;
+        self
+    }
+
+    fn enter(&mut self, rule: Arc<HostRule>) {
+        let (table, name) = match rule.names() {
+            Names::Exact(name) => (&mut self.exact, name.clone()),
+            Names::Below(suffix) => (&mut self.below, suffix.clone()),
+        };
+        table.entry(name).or_default().push(rule);
     }
 
     /// Whose cell it is.
@@ -70,7 +106,12 @@ impl Policy {
         &self.rules
     }
 
-    /// The names that rules spell out, each once.
+    /// The keys.
+    pub fn keys(&self) -> &Arc<Keyring> {
+        &self.keys
+    }
+
+    /// The names that rules and keys spell out, each once.
     pub fn names(&self) -> impl Iterator<Item = &HostName> {
         self.exact.keys()
     }
@@ -85,6 +126,11 @@ impl Policy {
                 ports.entry(port).and_modify(|known| *known = kind.min(*known)).or_insert(kind);
             }
         }
+        for (port, kind) in &mut ports {
+            if self.has_key_at(name, *port) {
+                *kind = Kind::Tls;
+            }
+        }
         let exact = self.exact.contains_key(name);
         nearest.map(|rule| Reach { ports, exact, rule })
     }
@@ -92,7 +138,8 @@ impl Policy {
     /// Whether a connection to `name` at `port` may be made, and by which rule.
     ///
     /// Of several rules for the port the one counts that looks least at what is said (TCP before TLS before HTTP), among
-    /// those one without terms, and among equals the nearest: it is what the rules together allow.
+    /// those one without terms, and among equals the nearest: it is what the rules together allow. Where a key is bound,
+    /// TLS is spoken and nothing else.
     pub fn judge(&self, name: &HostName, port: u16) -> Result<Permit, Refusal> {
         let here = self.at(name, port);
         if let Some((kind, rules)) = here {
@@ -132,8 +179,15 @@ impl Policy {
     /// What is spoken with `name` at `port`, and the rules that say so, from the nearest to the farthest.
     fn at<'a>(&'a self, name: &'a HostName, port: u16) -> Option<(Kind, Vec<&'a Arc<HostRule>>)> {
         let about = || self.covering(name).filter_map(|rule| rule.kind(port).map(|kind| (kind, rule)));
-        let widest = about().map(|(kind, _)| kind).min()?;
+        let widest = match about().map(|(kind, _)| kind).min()? {
+            _ if self.has_key_at(name, port) => Kind::Tls,
+            widest => widest,
+        };
         Some((widest, about().filter(|(kind, _)| *kind == widest).map(|(_, rule)| rule).collect()))
+    }
+
+    fn has_key_at(&self, name: &HostName, port: u16) -> bool {
+        self.keys.keys().iter().any(|key| key.covers(name, port))
     }
 
     /// The rules about `name`: those that spell it out, then the wildcards from the nearest to the farthest.

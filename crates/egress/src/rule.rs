@@ -119,6 +119,12 @@ impl HostRule {
         seen.then(|| Self { terms: Some(terms), ..self })
     }
 
+    /// The same rule without terms.
+    #[must_use]
+    pub fn place(&self) -> Self {
+        Self { terms: None, ..self.clone() }
+    }
+
     /// What requests must be like. None: nothing is asked of them, and TLS passes unseen.
     pub fn terms(&self) -> Option<&Terms> {
         self.terms.as_ref()

@@ -4,21 +4,27 @@ use serde::Serialize;
 
 use crate::dial::{Dialer, Target, Way};
 use crate::name::{HostName, spelled_address};
+use crate::path::CanonicalPath;
+use crate::permit::Permit;
 use crate::policy::Policy;
 use crate::refusal::{Code, Refusal, Subject};
 use crate::rule::Kind;
 
-/// What would happen to a URL.
+/// What would happen to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
     /// The host as it would be judged.
     pub host: String,
     /// The TCP port.
     pub port: u16,
-    /// The rule that lets it through, and what is spoken there; none if it is refused by the rules.
+    /// The rule that lets it through; none if it is refused by the rules.
     pub rule: Option<String>,
     /// What is spoken on the port.
     pub kind: Option<Kind>,
+    /// Whether TLS is taken off there, and requests are looked at one by one.
+    pub inspect: bool,
+    /// The request that was judged, as `GET /path`; none where only the connection was.
+    pub request: Option<String>,
     /// Where the connection would go, each place with its port; empty if it is refused.
     pub way: Vec<String>,
     /// Why it would be refused, with the remedy.
@@ -36,15 +42,24 @@ pub struct UrlError {
 /// What would happen to a request for `url` under these rules: which of them would decide, and where it would go. Looks
 /// the name up if the rules allow it, and connects nowhere.
 ///
+/// Without a method it is `GET`; without a method and a path only the connection is judged.
+///
 /// # Errors
 /// If it is no URL.
-pub async fn check(policy: &Policy, dialer: &Dialer, url: &str) -> Result<Verdict, UrlError> {
+pub async fn check(
+    policy: &Policy,
+    dialer: &Dialer,
+    url: &str,
+    method: Option<&str>,
+) -> Result<Verdict, UrlError> {
     let asked = Asked::parse(url)?;
     let mut verdict = Verdict {
         host: crate::name::shown(&asked.host),
         port: asked.port,
         rule: None,
         kind: None,
+        inspect: false,
+        request: None,
         way: Vec::new(),
         refusal: None,
     };
@@ -55,10 +70,12 @@ pub async fn check(policy: &Policy, dialer: &Dialer, url: &str) -> Result<Verdic
     verdict.host = permit.name().to_string();
     verdict.rule = Some(permit.rule().to_string());
     verdict.kind = Some(permit.kind());
+    verdict.inspect = permit.inspect();
     verdict.refusal = match (permit.kind(), asked.kind) {
         (Kind::Tls, Kind::Http | Kind::Tcp) => Some(permit.refuse(Code::NotTls, "")),
         (Kind::Http, Kind::Tls | Kind::Tcp) => Some(permit.refuse(Code::NotHttp, "")),
-        _ => None,
+        (Kind::Tls | Kind::Http, _) => asked.judge(policy, &permit, method, &mut verdict).err(),
+        (Kind::Tcp, _) => None,
     };
     if verdict.refusal.is_none() {
         match dialer.way(&permit).await {
@@ -75,6 +92,8 @@ struct Asked {
     host: String,
     port: u16,
     kind: Kind,
+    /// Path and query, as written.
+    target: Option<String>,
 }
 
 impl Asked {
@@ -88,7 +107,7 @@ impl Asked {
             "tcp" => (Kind::Tcp, None),
             _ => return Err(fault()),
         };
-        let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+        let (authority, target) = rest.split_at(rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len()));
         let place = authority.rsplit_once('@').map_or(authority, |(_, place)| place);
         let bracket = place.rfind(']').map_or(0, |at| at + 1);
         let (front, tail) = place.split_at_checked(bracket).ok_or_else(fault)?;
@@ -98,7 +117,12 @@ impl Asked {
         };
         let host = format!("{front}{middle}");
         let port = port.filter(|port| *port != 0).ok_or_else(fault)?;
-        if host.is_empty() { Err(fault()) } else { Ok(Self { host, port, kind }) }
+        let target = match target.chars().next() {
+            None | Some('#') => None,
+            Some('?') => Some(format!("/{target}")),
+            Some(_) => Some(target.to_owned()),
+        };
+        if host.is_empty() { Err(fault()) } else { Ok(Self { host, port, kind, target }) }
     }
 
     /// The name asked for, or why it is none.
@@ -111,6 +135,25 @@ impl Asked {
             };
             self.refuse(policy, Code::Name, &detail)
         })
+    }
+
+    /// Judges the request, where there is more than a connection to judge.
+    fn judge(
+        &self,
+        policy: &Policy,
+        permit: &Permit,
+        method: Option<&str>,
+        verdict: &mut Verdict,
+    ) -> Result<(), Refusal> {
+        if self.target.is_none() && method.is_none() {
+            return Ok(());
+        }
+        let method = method.unwrap_or("GET");
+        let path = CanonicalPath::of(self.target.as_deref().unwrap_or("/"));
+        verdict.request = Some(crate::name::shown(&format!("{method} {path}")));
+        verdict.rule = None;
+        verdict.rule = Some(policy.judge_request(permit, method, &path)?.rule().to_string());
+        Ok(())
     }
 
     fn refuse(&self, policy: &Policy, code: Code, detail: &str) -> Refusal {

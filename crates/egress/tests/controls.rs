@@ -12,6 +12,7 @@ use egress::dial::{DialSettings, Dialer, Way};
 use egress::guard::without;
 use egress::name::HostName;
 use egress::own::OwnAddresses;
+use egress::path::CanonicalPath;
 use egress::policy::{Permit, Policy};
 use egress::refusal::Code;
 use egress::resolve::{Resolver, Resolving};
@@ -192,4 +193,51 @@ fn labels_under_a_wildcard_carry_data_without_the_guard() {
     assert_eq!(passed(), 0);
     let _off = without(&["wildcard-bounds"]);
     assert_eq!(passed(), 500);
+}
+
+/// What a server that resolves dot segments, decoded or not, takes a path for.
+fn resolved(path: &str) -> String {
+    let mut place: Vec<String> = Vec::new();
+    for segment in path.split('/').skip(1) {
+        match segment.to_ascii_lowercase().replace("%2e", ".").split(';').next().unwrap_or_default() {
+            ".." => drop(place.pop()),
+            "." | "" => {}
+            other => place.push(other.to_owned()),
+        }
+    }
+    format!("/{}", place.join("/"))
+}
+
+#[test]
+fn a_request_beside_the_rule_is_let_through_without_the_guards() {
+    let judged = |method: &str, target: &str| {
+        let policy = policy("GET ok.com/repos/acme/*");
+        let permit = policy.judge(&name("ok.com"), 443).unwrap();
+        policy
+            .judge_request(&permit, method, &CanonicalPath::of(target))
+            .map(|allowed| allowed.target())
+            .map_err(|refusal| refusal.code)
+    };
+    assert_eq!(judged("DELETE", "/repos/acme/x"), Err(Code::RequestMethod));
+    assert_eq!(judged("GET", "/user"), Err(Code::RequestPath));
+    {
+        let _off = without(&["request-method"]);
+        assert_eq!(judged("DELETE", "/repos/acme/x"), Ok("/repos/acme/x".to_owned()));
+    }
+    {
+        let _off = without(&["request-path"]);
+        assert_eq!(judged("GET", "/user"), Ok("/user".to_owned()));
+    }
+    // Each looks like one below the rule's path, and is another for the host.
+    for path in [
+        "/repos/acme/../../user",
+        "/repos/acme/%2e%2e/%2E%2e/user",
+        "/repos/acme/..;/..;a=b/user",
+        "/repos/acme/x/../../../user",
+    ] {
+        assert_eq!(judged("GET", path), Err(Code::RequestPath), "{path}");
+        let _off = without(&["path-form"]);
+        let sent = judged("GET", path).unwrap();
+        assert_eq!(resolved(&sent), "/user", "{path}");
+    }
 }

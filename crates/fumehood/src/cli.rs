@@ -57,7 +57,8 @@ pub(crate) struct Given {
     /// Set a ceiling: memory, cpu, processes, open_files, file_size, scratch, scratch_files, require
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
-    /// Let it reach a host: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`, `tcp://host:5432`
+    /// Let it reach a host: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`, `tcp://host:5432`,
+    /// 'GET,HEAD host/v1/*'
     #[arg(long = "host", value_name = "RULE")]
     pub(crate) hosts: Vec<String>,
     /// Say what the cell sees, and pass the program's stderr on
@@ -105,7 +106,8 @@ pub(crate) struct Change {
     /// A declared server, or the name under which one runs
     #[arg(value_name = "SERVER")]
     pub(crate) server: String,
-    /// What it may reach: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`, `tcp://host:5432`
+    /// What it may reach: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`, `tcp://host:5432`,
+    /// 'GET,HEAD host/v1/*'
     #[arg(required = true, value_name = "RULE")]
     pub(crate) rules: Vec<String>,
     /// Change the running cells only, and no file
@@ -158,6 +160,9 @@ pub(crate) struct EgressCheck {
     /// A URL, or `host:port`
     #[arg(value_name = "URL")]
     pub(crate) url: String,
+    /// The method of the request; GET where none is given
+    #[arg(long, value_name = "METHOD")]
+    pub(crate) method: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

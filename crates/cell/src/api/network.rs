@@ -25,7 +25,7 @@ pub(super) fn info(cell: &Cell) -> Result<Reply, ErrorBody> {
 
 /// `POST /v1/cell/network/check`
 pub(super) async fn check(cell: &Cell, order: &CheckOrder) -> Result<Reply, ErrorBody> {
-    let verdict = network::running(cell)?.check(&order.url).await;
+    let verdict = network::running(cell)?.check_request(&order.url, order.method.as_deref()).await;
     let verdict = verdict.map_err(|error| ErrorBody::new(ErrorCode::Spec, error.to_string()))?;
     json(StatusCode::OK, &verdict)
 }

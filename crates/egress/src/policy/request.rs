@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use model::secret::{Place, SecretName};
+
 use super::Policy;
+use crate::credential::Keyring;
 use crate::path::CanonicalPath;
 use crate::permit::Permit;
 use crate::refusal::remedy::{self, allow_request};
@@ -18,6 +21,7 @@ pub struct Allowed {
     method: Box<str>,
     path: CanonicalPath,
     canonical: bool,
+    used: Vec<(SecretName, Vec<Place>)>,
 }
 
 impl Policy {
@@ -44,6 +48,7 @@ impl Policy {
             method: method.into(),
             path: path.clone(),
             canonical: by_path && path.canonical().is_ok(),
+            used: Vec::new(),
         };
         if let Some(rule) = rules.iter().find(|rule| rule.terms().is_none()) {
             return Ok(allowed(rule));
@@ -103,12 +108,38 @@ impl Allowed {
         self.path.target(self.canonical)
     }
 
-    /// Whether the request may go on under other rules, over what `permit` let through.
+    /// The same, for a request that the values of these keys of `ring` were written into: it goes on only as long as they
+    /// are for such requests.
+    #[must_use]
+    pub fn using(mut self, names: &[SecretName], ring: &Keyring) -> Self {
+        let places = |name| ring.key(name).map(|key| key.places().to_vec()).unwrap_or_default();
+        self.used = names.iter().map(|name| (name.clone(), places(name))).collect();
+        self
+    }
+
+    /// The keys that were written into it.
+    pub fn used(&self) -> impl Iterator<Item = &SecretName> {
+        self.used.iter().map(|(name, _)| name)
+    }
+
+    /// Whether the request may go on under other rules and keys, over what `permit` let through. A key with another value
+    /// is the same key.
     ///
     /// # Errors
-    /// The refusal, if it may not.
+    /// The refusal, if the request may not be made any more, or a key in it was removed or bound to other requests.
     pub fn still(&self, policy: &Policy, permit: &Permit) -> Result<Self, Refusal> {
-        policy.judge_request(permit, &self.method, &self.path)
+        let again = policy.judge_request(permit, &self.method, &self.path)?;
+        for (name, places) in &self.used {
+            let key = policy.keys().key(name).filter(|key| {
+                key.covers(permit.name(), permit.port())
+                    && key.takes(&self.method, &self.path).is_ok()
+                    && places.iter().all(|place| key.places().contains(place))
+            });
+            if key.is_none() {
+                return Err(refuse(permit, Code::SecretRemoved, Some(&self.rule), &format!("`{name}`")));
+            }
+        }
+        Ok(Self { used: self.used.clone(), ..again })
     }
 }
 

@@ -4,6 +4,8 @@ use super::*;
 use crate::path::CanonicalPath;
 use crate::rule::tests::{hosts, rules};
 
+mod keys;
+
 pub(crate) fn policy(generation: u64, lines: &[&str]) -> Policy {
     let rules = lines.iter().map(|line| HostRule::parse(line).unwrap());
     Policy::new(ServerName::new("weather").unwrap(), generation, rules)

@@ -4,7 +4,10 @@ use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use cell::folders::Folders;
-use cell_api::{client::Client, network::CheckAnswer};
+use cell_api::{
+    client::Client,
+    network::{CheckAnswer, CheckOrder},
+};
 use egress::{
     dial::{DialSettings, Dialer},
     own::OwnAddresses,
@@ -42,7 +45,8 @@ fn check(asked: &EgressCheck) -> anyhow::Result<ExitCode> {
         match cell {
             Some(cell) => {
                 let mut client = Client::connect(&folders.cell(&cell.id)).await.map_err(Stop::from)?;
-                Ok(client.check(&asked.url).await.map_err(Stop::from)?)
+                let order = CheckOrder { url: asked.url.clone(), method: asked.method.clone() };
+                Ok(client.check(&order).await.map_err(Stop::from)?)
             }
             None => by_configuration(&folders, asked).await,
         }
@@ -69,22 +73,24 @@ async fn by_configuration(folders: &Folders, asked: &EgressCheck) -> anyhow::Res
     let own = OwnAddresses::open().context("reading the addresses of this machine")?;
     let dialer =
         Dialer::new(Arc::new(SystemResolver::new()), own, checked.upstreams, DialSettings::default());
-    let verdict = verdict::check(&policy, &dialer, &asked.url).await;
+    let verdict = verdict::check(&policy, &dialer, &asked.url, asked.method.as_deref()).await;
     let verdict = verdict.map_err(|error| Stop::new(USAGE, error.to_string(), ""))?;
     Ok(serde_json::from_value(serde_json::to_value(verdict)?)?)
 }
 
 fn in_words(answer: &CheckAnswer) -> String {
-    let CheckAnswer { host, port, rule, kind, way, refusal } = answer;
+    let CheckAnswer { host, port, rule, kind, inspect, request, way, refusal } = answer;
     let text = match refusal {
         Some(refusal) => {
             let rule = refusal.rule.as_ref().map(|rule| format!("rule: {rule}\n")).unwrap_or_default();
             format!("refused: {} [{}]\n{rule}help: {}\n", refusal.message, refusal.code, refusal.remedy)
         }
         None => format!(
-            "allowed: `{host}:{port}` by the rule `{}` ({}), to {}\n",
+            "allowed: {}`{host}:{port}` by the rule `{}` ({}{}), to {}\n",
+            request.as_ref().map(|request| format!("`{request}` at ")).unwrap_or_default(),
             rule.as_deref().unwrap_or("-"),
             kind.as_deref().unwrap_or("-"),
+            if *inspect { ", looked at" } else { "" },
             way.join(", ")
         ),
     };

@@ -181,14 +181,23 @@ fn uvx_is_a_drop_in_for_the_python_client() {
 }
 
 #[test]
-fn a_fetching_server_fetches_what_is_allowed_and_says_what_is_not() {
+fn a_fetching_server_of_root_fetches_what_is_allowed_and_says_what_is_not() {
+    fetching(&callers(Caller::Root));
+}
+
+#[test]
+fn a_fetching_server_of_an_ordinary_user_fetches_what_is_allowed_and_says_what_is_not() {
+    fetching(&callers(Caller::Ordinary));
+}
+
+fn fetching(callers: &[Caller]) {
     const ROBOTS: &str = "User-agent: *\nDisallow: /private\n";
     let origin = Origin::serving("127.0.0.1:0", |path, _| match path {
         "/robots.txt" => Some(ROBOTS.into()),
         "/page" | "/private/page" => Some(PAGE.into()),
         _ => None,
     });
-    for caller in Client::TypeScript.callers() {
+    for &caller in callers {
         let world = world(caller, &origin);
         let Some(uvx) = uvx(&world) else {
             return skip("a fetching server in a cell", "uv is not among the test packages");

@@ -107,7 +107,7 @@ impl<B> Rewritten<B> {
     fn take(&mut self, bytes: Bytes) {
         let Some(work) = &mut self.work else { return };
         let (out, seen) = match &mut work.tool {
-            Tool::Everywhere(stream) => (stream.push(bytes), stream.take_seen()),
+            Tool::Everywhere(stream) => (stream.push(&bytes), stream.take_seen()),
             Tool::Regions(regions) => (regions.push(bytes), regions.take_seen()),
         };
         self.put(out, &seen);

@@ -194,6 +194,11 @@ impl Key {
         self.rules.iter().any(|rule| rule.covers(host) && rule.kind(port) == Some(Kind::Tls))
     }
 
+    /// Whether `host` may know the value, from any of its ports.
+    pub(crate) fn may_be_told_to(&self, host: &HostName) -> bool {
+        self.rules.iter().any(|rule| rule.covers(host))
+    }
+
     /// Whether its value may be written into a request with this method and path, to a host of its own. `OPTIONS` only
     /// where the binding names it; `TRACE` never.
     pub fn takes(&self, method: &str, path: &CanonicalPath) -> Result<(), Unbound> {

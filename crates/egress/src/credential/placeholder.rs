@@ -137,7 +137,7 @@ pub(crate) fn is_known_kind(value: &[u8]) -> bool {
 /// The parts that say what kind of key it is.
 fn kept(value: &[u8]) -> Vec<std::ops::Range<usize>> {
     if let Some(prefix) = PREFIXES.iter().find(|prefix| value.starts_with(prefix.as_bytes())) {
-        return vec![0..prefix.len()];
+        return std::iter::once(0..prefix.len()).collect();
     }
     // A JSON Web Token (RFC 7519): the first part says which algorithm, the second begins as JSON does.
     let dots: Vec<usize> = memchr::memchr_iter(b'.', value).collect();

@@ -48,8 +48,8 @@ pub struct Messages {
 /// Writes values into the head of a request, and refuses what must not leave.
 ///
 /// `parts` are as the cell sent them, its target in origin or absolute form. On a host without a key, or in the clear, no
-/// value is ever written; a placeholder in the head is refused all the same. On a host with a key the answer must be
-/// readable: `Accept-Encoding: identity`, no `Range`, no extensions of WebSocket.
+/// value is ever written; a placeholder in the head is refused all the same. Of a host with a key, on whichever port, the
+/// answer must be readable: `Accept-Encoding: identity`, no `Range`, no extensions of WebSocket.
 ///
 /// # Errors
 /// `FH-SECRET-PLACE`, `FH-CREDENTIAL-FOREIGN`.
@@ -77,17 +77,21 @@ pub fn substitute(parts: &mut Parts, to: &Permit, ring: &Keyring) -> Result<Subs
     }
     let usable: Vec<Arc<Key>> = asked.usable().map(Arc::clone).collect();
     let body = asked.body(&mut parts.headers, &usable)?;
-    if !bound.is_empty() {
+    let told = ring.told_to(to.name());
+    if !told.is_empty() {
         make_readable(&mut parts.headers);
     }
     let used = asked.used.iter().filter_map(|owner| ring.keys().get(*owner)).map(|key| key.name().clone());
     Ok(Substituted {
         used: used.collect(),
         body,
-        scrub: Scrub::new(ring, &bound),
+        scrub: Scrub::new(ring, &told),
         messages: messages(&usable),
     })
 }
+
+/// How a text is written as a whole in some place.
+type Escape = fn(&[u8]) -> Vec<u8>;
 
 /// What a key is to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,7 +250,9 @@ impl Asked<'_> {
             Some(Arc::clone(key))
         });
         let written = written.map_err(|(owner, place)| self.misplaced(owner, &place))?;
-        used.iter().for_each(|owner| self.using(*owner));
+        for owner in &used {
+            self.using(*owner);
+        }
         let first = used.first().copied().unwrap_or_default();
         let mut uri = parts.uri.clone().into_parts();
         let target = http::uri::PathAndQuery::try_from(written.as_slice());
@@ -300,7 +306,7 @@ impl Asked<'_> {
         let essence =
             headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let essence = essence.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let (place, escaped): (_, fn(&[u8]) -> Vec<u8>) = match essence.as_str() {
+        let (place, escaped): (_, Escape) = match essence.as_str() {
             "application/x-www-form-urlencoded" => (Place::Form, url::escaped),
             "application/json" => (Place::Json, json_escaped),
             other if other.starts_with("application/") && other.ends_with("+json") => {

@@ -73,6 +73,12 @@ impl Keyring {
         self.keys.iter().filter(|key| anywhere || key.covers(host, port)).map(Arc::clone).collect()
     }
 
+    /// The keys that `host` may know, whichever of its ports learnt them.
+    pub(crate) fn told_to(&self, host: &HostName) -> Vec<Arc<Key>> {
+        let anywhere = crate::guard::off("secret-host");
+        self.keys.iter().filter(|key| anywhere || key.may_be_told_to(host)).map(Arc::clone).collect()
+    }
+
     /// All keys.
     pub fn keys(&self) -> &[Arc<Key>] {
         &self.keys

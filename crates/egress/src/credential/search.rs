@@ -10,7 +10,7 @@ use super::spelling::{self, Unit};
 
 /// Needles, ready to be looked for.
 pub struct Needles {
-    needles: Vec<Needle>,
+    all: Vec<Needle>,
     /// Finds the first bytes of every needle; none if there are no needles.
     exact: Option<AhoCorasick>,
     /// For each pattern of `exact` the needles that begin so, the longest first.
@@ -56,7 +56,7 @@ impl fmt::Debug for Found {
 
 impl fmt::Debug for Needles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Needles").field("count", &self.needles.len()).finish_non_exhaustive()
+        f.debug_struct("Needles").field("count", &self.all.len()).finish_non_exhaustive()
     }
 }
 
@@ -70,12 +70,11 @@ impl Needles {
         let (mut first, mut any, mut longest) = ([false; 256], [false; 256], 0);
         for (index, needle) in needles.iter().enumerate() {
             let beginning = needle.from.get(..BEGINNING).unwrap_or(&needle.from);
-            match patterns.iter().position(|known| known == beginning) {
-                Some(at) => begun.get_mut(at).into_iter().for_each(|list| list.push(index)),
-                None => {
-                    patterns.push(beginning.to_vec());
-                    begun.push(vec![index]);
-                }
+            if let Some(at) = patterns.iter().position(|known| known == beginning) {
+                begun.get_mut(at).into_iter().for_each(|list| list.push(index));
+            } else {
+                patterns.push(beginning.to_vec());
+                begun.push(vec![index]);
             }
             let mark = |set: &mut [bool; 256], byte: u8| {
                 if let Some(place) = set.get_mut(usize::from(byte)) {
@@ -92,7 +91,7 @@ impl Needles {
         }
         // Patterns of a dozen bytes, a few dozen of them: far from any limit of the builder.
         let exact = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(&patterns).ok();
-        Self { needles, exact: exact.filter(|_| !patterns.is_empty()), begun, first, any, longest }
+        Self { all: needles, exact: exact.filter(|_| !patterns.is_empty()), begun, first, any, longest }
     }
 
     /// Looks at a piece; `end` says that nothing follows it.
@@ -132,7 +131,11 @@ impl Needles {
             let rest = bytes.get(start..).unwrap_or_default();
             at = start + 1;
             let begun = self.begun.get(hit.pattern().as_usize()).into_iter().flatten();
-            for needle in begun.filter_map(|index| self.needles.get(*index)) {
+            for needle in begun.filter_map(|index| self.all.get(*index)) {
+                if !end && needle.from.len() > rest.len() && needle.from.starts_with(rest) {
+                    look.held = look.held.min(start);
+                    return;
+                }
                 if !rest.starts_with(&needle.from) {
                     continue;
                 }
@@ -141,29 +144,12 @@ impl Needles {
                     look.held = look.held.min(start);
                     return;
                 }
-                let found =
-                    self.made(needle, bytes, start..stop, needle.form == Form::Text, needle.to.to_vec());
+                let found = made(needle, bytes, start..stop, needle.form == Form::Text, needle.to.to_vec());
                 at = found.range.end;
                 look.found.push(found);
                 break;
             }
         }
-    }
-
-    fn made(
-        &self,
-        needle: &Needle,
-        bytes: &[u8],
-        mut range: Range<usize>,
-        plain: bool,
-        mut with: Vec<u8>,
-    ) -> Found {
-        let next = bytes.get(range.end).copied();
-        if let Some(new) = needle.shared.zip(next).and_then(|(shared, next)| shared.replaced(next)) {
-            with.push(new);
-            range.end += 1;
-        }
-        Found { range, owner: needle.owner, plain, as_text: needle.form == Form::Text, with }
     }
 
     /// Needles with a byte that is spelled otherwise than as itself.
@@ -178,7 +164,7 @@ impl Needles {
             units.clear();
             let unfinished = spelling::escapes(bytes.get(at..).unwrap_or_default(), &mut units);
             let meant = |unit: &Unit| self.any.get(usize::from(unit.byte)) == Some(&true);
-            if !(unfinished && !end) && !units.iter().any(meant) {
+            if (!unfinished || end) && !units.iter().any(meant) {
                 continue;
             }
             let mut start = done.max(at.saturating_sub(reach));
@@ -206,7 +192,7 @@ impl Needles {
         }
         let mut unfinished = false;
         let mut longest: Option<Found> = None;
-        for needle in &self.needles {
+        for needle in &self.all {
             match follow(&needle.from, bytes, start, end) {
                 Followed::No => {}
                 Followed::Unfinished => unfinished = true,
@@ -216,7 +202,7 @@ impl Needles {
                         unfinished = true;
                         continue;
                     }
-                    let found = self.respelled(needle, bytes, start, &units);
+                    let found = respelled(needle, bytes, start, &units);
                     if longest.as_ref().is_none_or(|longest| longest.range.end < found.range.end) {
                         longest = Some(found);
                     }
@@ -224,33 +210,18 @@ impl Needles {
             }
         }
         match longest {
+            // What is found may be the beginning of another value.
+            _ if unfinished => Spelled::Unfinished,
             Some(found) => Spelled::Found(found),
-            None if unfinished => Spelled::Unfinished,
             None => Spelled::No,
         }
-    }
-
-    fn respelled(&self, needle: &Needle, bytes: &[u8], start: usize, units: &[Unit]) -> Found {
-        let mut with = Vec::new();
-        let mut at = start;
-        for (unit, new) in units.iter().zip(needle.to.iter()) {
-            let source = bytes.get(at..at + unit.length).unwrap_or_default();
-            unit.write(source, *new, &mut with);
-            at += unit.length;
-        }
-        let at = start + units.iter().map(|unit| unit.length).sum::<usize>();
-        if needle.whole {
-            with = needle.to.to_vec();
-        }
-        let plain = needle.form == Form::Text && at - start == needle.from.len();
-        self.made(needle, bytes, start..at, plain, with)
     }
 
     /// Where the longest beginning of a needle stands that the piece ends with, at `from` or later. Beginnings with an
     /// unfinished spelling at the end were seen by [`Needles::find_spelled`].
     fn unfinished(&self, bytes: &[u8], from: usize) -> usize {
         let mut held = bytes.len();
-        for needle in &self.needles {
+        for needle in &self.all {
             let Some(first) = needle.from.first() else { continue };
             let start = from.max(bytes.len().saturating_sub(needle.from.len() - 1));
             let window = bytes.get(start..held).unwrap_or_default();
@@ -279,6 +250,33 @@ impl Look {
         out.extend_from_slice(bytes.get(at..self.held).unwrap_or_default());
         out
     }
+}
+
+/// A needle at `range`, with the character of base64 behind that holds its last bits.
+fn made(needle: &Needle, bytes: &[u8], mut range: Range<usize>, plain: bool, mut with: Vec<u8>) -> Found {
+    let next = bytes.get(range.end).copied();
+    if let Some(new) = needle.shared.zip(next).and_then(|(shared, next)| shared.replaced(next)) {
+        with.push(new);
+        range.end += 1;
+    }
+    Found { range, owner: needle.owner, plain, as_text: needle.form == Form::Text, with }
+}
+
+/// A needle whose bytes are spelled as `units` say.
+fn respelled(needle: &Needle, bytes: &[u8], start: usize, units: &[Unit]) -> Found {
+    let mut with = Vec::new();
+    let mut at = start;
+    for (unit, new) in units.iter().zip(needle.to.iter()) {
+        let source = bytes.get(at..at + unit.length).unwrap_or_default();
+        unit.write(source, *new, &mut with);
+        at += unit.length;
+    }
+    let at = start + units.iter().map(|unit| unit.length).sum::<usize>();
+    if needle.whole {
+        with = needle.to.to_vec();
+    }
+    let plain = needle.form == Form::Text && at - start == needle.from.len();
+    made(needle, bytes, start..at, plain, with)
 }
 
 enum Spelled {

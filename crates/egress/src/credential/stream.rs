@@ -25,11 +25,11 @@ impl Stream {
     }
 
     /// What can go on after `piece` has come. Where nothing is found and nothing was held it is a part of the piece itself.
-    pub(crate) fn push(&mut self, piece: Bytes) -> Bytes {
+    pub(crate) fn push(&mut self, piece: &Bytes) -> Bytes {
         if !self.held.is_empty() {
             let mut joined = std::mem::take(&mut self.held);
-            joined.extend_from_slice(&piece);
-            return self.pass(Bytes::from(joined), false);
+            joined.extend_from_slice(piece);
+            return self.pass(&Bytes::from(joined), false);
         }
         self.pass(piece, false)
     }
@@ -37,7 +37,7 @@ impl Stream {
     /// What was held, when nothing follows.
     pub(crate) fn finish(&mut self) -> Bytes {
         let held = Bytes::from(std::mem::take(&mut self.held));
-        if held.is_empty() { held } else { self.pass(held, true) }
+        if held.is_empty() { held } else { self.pass(&held, true) }
     }
 
     /// How many bytes are held.
@@ -50,11 +50,11 @@ impl Stream {
         std::mem::take(&mut self.seen)
     }
 
-    fn pass(&mut self, bytes: Bytes, end: bool) -> Bytes {
-        let look = self.needles.look(&bytes, end);
+    fn pass(&mut self, bytes: &Bytes, end: bool) -> Bytes {
+        let look = self.needles.look(bytes, end);
         self.held = bytes.get(look.held..).unwrap_or_default().to_vec();
         self.seen.extend(look.found.iter().map(|found| found.owner));
-        if look.found.is_empty() { bytes.slice(..look.held) } else { Bytes::from(look.rewritten(&bytes)) }
+        if look.found.is_empty() { bytes.slice(..look.held) } else { Bytes::from(look.rewritten(bytes)) }
     }
 }
 

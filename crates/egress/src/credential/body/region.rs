@@ -37,7 +37,7 @@ impl Regions {
             };
             let part = piece.split_to(length.clamp(1, piece.len()));
             if inside {
-                out.extend_from_slice(&self.stream.push(part));
+                out.extend_from_slice(&self.stream.push(&part));
             } else {
                 out.extend_from_slice(&self.stream.finish());
                 out.extend_from_slice(&part);

@@ -1,4 +1,4 @@
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the code of tests may panic")]
+#![expect(clippy::string_slice, reason = "the code of tests may panic")]
 
 use http_body_util::{BodyExt, Full};
 

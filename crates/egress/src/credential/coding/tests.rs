@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
-
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 

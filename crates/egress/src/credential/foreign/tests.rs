@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
-
 use base64::engine::general_purpose::STANDARD;
 
 use super::*;

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
-
 use super::*;
 
 /// A value of the form of a GitHub token.
@@ -73,7 +71,7 @@ fn a_host_of_a_binding_is_a_name_and_perhaps_a_port_and_always_tls() {
     let at = |host: &str, port| key.covers(&HostName::parse(host).unwrap(), port);
     assert!(at("a.example.com", 443) && at("b.example.com", 80));
     assert!(!at("a.example.com", 80) && !at("b.example.com", 443) && !at("x.a.example.com", 443));
-    assert!(key.rules().iter().flat_map(|rule| rule.ports()).all(|(_, kind)| kind == Kind::Tls));
+    assert!(key.rules().iter().flat_map(HostRule::ports).all(|(_, kind)| kind == Kind::Tls));
 }
 
 #[test]

@@ -1,5 +1,3 @@
-#![expect(clippy::indexing_slicing, reason = "the code of tests may panic")]
-
 use proptest::prelude::*;
 
 use super::*;

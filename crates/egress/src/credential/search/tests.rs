@@ -32,7 +32,7 @@ fn what_can_be_read_in_two_ways_is_read_in_both() {
     let value = "100%41sure\\\\u0041&amp;#x41;end";
     let key = key("K", value, binding(&["a.example.com"], &[]));
     let needles = scrubber(vec![key]);
-    let coded: String = value.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let coded: String = value.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
     for text in [
         value.to_owned(),
         coded,

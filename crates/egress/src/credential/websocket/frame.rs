@@ -110,11 +110,13 @@ impl Frames {
     }
 
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
+        match std::mem::replace(&mut self.state, State::Header(Vec::new())) {
+            State::Header(known) => self.queue.extend(known),
+            State::Payload(payload) if matches!(payload.kind, Kind::Control(_)) => self.end(payload),
+            State::Payload(_) => {}
+        }
         self.replace(true);
         self.release(out);
-        if let State::Header(known) = &mut self.state {
-            out.append(known);
-        }
     }
 
     /// Takes bytes of a header, as many as it needs.
@@ -135,9 +137,9 @@ impl Frames {
         let payload = self.read_header(&known)?;
         self.queue.extend_from_slice(&known);
         if payload.left == 0 {
-            self.end(payload)
+            self.end(payload);
         } else {
-            self.state = State::Payload(payload)
+            self.state = State::Payload(payload);
         }
         Ok(taken)
     }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the code of tests may panic")]
-
 use super::*;
 use crate::credential::key::tests::{TOKEN, binding, key};
 use crate::credential::search::Needles;
@@ -11,11 +9,11 @@ fn frame(first: u8, mask: Option<[u8; 4]>, payload: &[u8]) -> Vec<u8> {
     match payload.len() {
         short @ 0..=125 => out.push(bit | u8::try_from(short).unwrap()),
         more @ 126..=65535 => {
-            out.push(bit | 126);
+            out.push(bit | 0x7e);
             out.extend_from_slice(&u16::try_from(more).unwrap().to_be_bytes());
         }
         more => {
-            out.push(bit | 127);
+            out.push(bit | 0x7f);
             out.extend_from_slice(&(more as u64).to_be_bytes());
         }
     }

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the code of tests may panic")]
-
 use std::sync::Arc;
 
 use super::*;

@@ -52,6 +52,9 @@ impl Sink {
             }
             length = length.or_else(|| whole(&request));
         }
+        if memchr::memmem::find(&request, b"websocket").is_some() {
+            return self.talk(stream, &request, length.unwrap_or_default()).await;
+        }
         self.saw.store(self.needles.edited(&request).is_some(), Ordering::Release);
         let head = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n", request.len());
         stream.write_all(head.as_bytes()).await?;
@@ -59,6 +62,43 @@ impl Sink {
         stream.write_all(b"\r\n0\r\n\r\n").await?;
         stream.shutdown().await
     }
+}
+
+impl Sink {
+    /// Becomes a WebSocket, and sends the payload of one frame back.
+    async fn talk(&self, mut stream: DuplexStream, request: &[u8], head: usize) -> std::io::Result<()> {
+        let say = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n";
+        stream.write_all(say).await?;
+        let early = Zeroizing::new(request.get(head..).unwrap_or_default().to_vec());
+        let mut from = early.chain(&mut stream);
+        let (kind, length) = (from.read_u8().await?, from.read_u8().await? & 0x7f);
+        // RFC 6455 §5.2: 126 stands for two bytes of length; a key is never so long that eight are needed.
+        let length = if length == 126 { from.read_u16().await? } else { u16::from(length) };
+        let mut mask = [0; 4];
+        from.read_exact(&mut mask).await?;
+        let mut payload = Zeroizing::new(vec![0; usize::from(length)]);
+        from.read_exact(&mut payload).await?;
+        payload.iter_mut().zip(mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
+        self.saw.store(self.needles.edited(&payload).is_some(), Ordering::Release);
+        stream.write_all(&frame(kind, &payload, None)).await?;
+        stream.shutdown().await
+    }
+}
+
+/// A frame (RFC 6455 §5.2) with this first byte.
+pub(crate) fn frame(kind: u8, payload: &[u8], mask: Option<[u8; 4]>) -> Zeroizing<Vec<u8>> {
+    let masked = if mask.is_some() { 0x80 } else { 0 };
+    let mut frame = Zeroizing::new(vec![kind]);
+    match u8::try_from(payload.len()) {
+        Ok(length @ ..126) => frame.push(masked | length),
+        _ => {
+            frame.push(masked | 126);
+            frame.extend_from_slice(&u16::try_from(payload.len()).unwrap_or(u16::MAX).to_be_bytes());
+        }
+    }
+    let mask = mask.inspect(|mask| frame.extend_from_slice(mask)).unwrap_or_default();
+    frame.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask));
+    frame
 }
 
 /// The length of the request that begins `bytes`, once its head is all there.

@@ -170,7 +170,8 @@ async fn pass_on(
 
 /// Whether the cell waits for the host's word before it sends the body.
 fn waits(headers: &HeaderMap, body: &Incoming) -> bool {
-    let expects = headers.get(EXPECT).is_some_and(|what| what.as_bytes().eq_ignore_ascii_case(b"100-continue"));
+    let expects =
+        headers.get(EXPECT).is_some_and(|what| what.as_bytes().eq_ignore_ascii_case(b"100-continue"));
     expects && !body.is_end_stream()
 }
 

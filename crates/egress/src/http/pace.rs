@@ -63,7 +63,9 @@ impl Paced {
         let time = self.time;
         let clock = self.clock.get_or_insert_with(|| Box::pin(tokio::time::sleep(time)));
         match clock.as_mut().poll(cx) {
-            Poll::Ready(()) => Err(io::Error::new(io::ErrorKind::TimedOut, "the head of the answer took too long")),
+            Poll::Ready(()) => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "the head of the answer took too long"))
+            }
             Poll::Pending => Ok(()),
         }
     }

@@ -46,7 +46,12 @@ impl Drop for Upstream {
 }
 
 impl Upstream {
-    async fn connect(core: &Arc<Core>, entry: &Entry, permit: &Arc<Permit>, road: &Road) -> Result<Self, Stop> {
+    async fn connect(
+        core: &Arc<Core>,
+        entry: &Entry,
+        permit: &Arc<Permit>,
+        road: &Road,
+    ) -> Result<Self, Stop> {
         let wire = match road {
             Road::Plain => {
                 let stream = core.connect(entry, permit).await?;

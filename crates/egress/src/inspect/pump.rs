@@ -154,5 +154,9 @@ fn unwanted(error: h2::Error) -> PumpError {
 /// The reason a body's error stands for.
 fn reason(error: &BodyError) -> Reason {
     let of_h2 = error.downcast_ref::<h2::Error>().and_then(h2::Error::reason);
-    of_h2.unwrap_or(if error.is::<crate::http::carried::Cut>() { Reason::CANCEL } else { Reason::INTERNAL_ERROR })
+    of_h2.unwrap_or(if error.is::<crate::http::carried::Cut>() {
+        Reason::CANCEL
+    } else {
+        Reason::INTERNAL_ERROR
+    })
 }

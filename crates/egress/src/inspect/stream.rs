@@ -290,4 +290,3 @@ fn absolute(host: &Host, from: &request::Parts, target: &Uri) -> Result<Uri, Fai
         .build()
         .map_err(|_| host.permit.refuse(Code::NotHttp, "a malformed target").into())
 }
-

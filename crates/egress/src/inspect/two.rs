@@ -207,7 +207,8 @@ pub(crate) async fn refuse(core: &Core, inner: Wire, refusal: &Refusal) -> io::R
     let inner = Watched::client(inner, core.limits.head_time);
     let mut cell = server(&core.limits).handshake::<_, Bytes>(inner).await.map_err(io::Error::other)?;
     while let Some(request) = cell.accept().await {
-        let (_, mut respond): (Request<RecvStream>, SendResponse<Bytes>) = request.map_err(io::Error::other)?;
+        let (_, mut respond): (Request<RecvStream>, SendResponse<Bytes>) =
+            request.map_err(io::Error::other)?;
         core.log.record(Event::Refused(refusal.clone()));
         say(&mut respond, refusal, None);
     }

@@ -97,6 +97,11 @@ impl Plan {
     pub(crate) async fn start(self) -> World {
         let rules: Vec<&str> = self.rules.iter().map(String::as_str).collect();
         let policy = policy(1, &rules);
+        self.start_with(policy).await
+    }
+
+    /// Starts under a policy that is more than rules.
+    pub(crate) async fn start_with(self, policy: Policy) -> World {
         let egress = Egress::start(HostSockets { v6: self.v6 }, self.settings, policy).await.unwrap();
         World { egress, generation: 1 }
     }
@@ -111,6 +116,12 @@ impl World {
     pub(crate) async fn set(&mut self, rules: &[&str]) -> Changed {
         self.generation += 1;
         self.egress.set_policy(policy(self.generation, rules)).await
+    }
+
+    /// Puts a policy in force that is more than rules: `make` is told its generation.
+    pub(crate) async fn put(&mut self, make: impl FnOnce(u64) -> Policy) -> Changed {
+        self.generation += 1;
+        self.egress.set_policy(make(self.generation)).await
     }
 
     /// Where a name leads inside the cell, asked of the cell's own name server.

@@ -208,24 +208,26 @@ fn probe(key: &Key, host: &HostName, port: u16) -> Probe {
         }
         Some(Place::Query(name)) => {
             let encoded =
-                percent_encoding::utf8_percent_encode(placeholder, percent_encoding::NON_ALPHANUMERIC);
-            echo = encoded.to_string();
+                percent_encoding::utf8_percent_encode(placeholder, percent_encoding::NON_ALPHANUMERIC)
+                    .to_string();
+            encoded.clone_into(&mut echo);
             path = format!("{path}?{name}={encoded}");
         }
         Some(Place::Json) => {
             body = serde_json::json!({ "key": placeholder }).to_string();
-            header = "content-type: application/json\r\n".to_owned();
+            header.push_str("content-type: application/json\r\n");
         }
         Some(Place::Form) => {
             let encoded =
-                percent_encoding::utf8_percent_encode(placeholder, percent_encoding::NON_ALPHANUMERIC);
-            echo = encoded.to_string();
+                percent_encoding::utf8_percent_encode(placeholder, percent_encoding::NON_ALPHANUMERIC)
+                    .to_string();
+            encoded.clone_into(&mut echo);
             body = format!("key={encoded}");
-            header = "content-type: application/x-www-form-urlencoded\r\n".to_owned();
+            header.push_str("content-type: application/x-www-form-urlencoded\r\n");
         }
         Some(Place::Path) => {}
         Some(Place::WebSocket) | None => {
-            header = "upgrade: websocket\r\nsec-websocket-version: 13\r\n".to_owned();
+            header.push_str("upgrade: websocket\r\nsec-websocket-version: 13\r\n");
             after = frame(TEXT, placeholder.as_bytes(), Some(MASK)).to_vec();
         }
     }

@@ -14,6 +14,11 @@ use crate::credential::search::Needles;
 /// Bytes between the two ends at once, and the most that are read.
 const ROOM: usize = 64 * 1024;
 
+/// RFC 6455 §5.2: the bit beside the length of a frame with a mask, and the length that stands for two bytes of it. A key
+/// is never so long that eight are needed.
+const MASKED: u8 = 0x80;
+const LONGER: u8 = 126;
+
 /// One stand-in.
 #[derive(Debug)]
 pub(crate) struct Sink {
@@ -71,9 +76,8 @@ impl Sink {
         stream.write_all(say).await?;
         let early = Zeroizing::new(request.get(head..).unwrap_or_default().to_vec());
         let mut from = early.chain(&mut stream);
-        let (kind, length) = (from.read_u8().await?, from.read_u8().await? & 0x7f);
-        // RFC 6455 §5.2: 126 stands for two bytes of length; a key is never so long that eight are needed.
-        let length = if length == 126 { from.read_u16().await? } else { u16::from(length) };
+        let (kind, length) = (from.read_u8().await?, from.read_u8().await? & !MASKED);
+        let length = if length == LONGER { from.read_u16().await? } else { u16::from(length) };
         let mut mask = [0; 4];
         from.read_exact(&mut mask).await?;
         let mut payload = Zeroizing::new(vec![0; usize::from(length)]);
@@ -87,14 +91,13 @@ impl Sink {
 
 /// A frame (RFC 6455 §5.2) with this first byte.
 pub(crate) fn frame(kind: u8, payload: &[u8], mask: Option<[u8; 4]>) -> Zeroizing<Vec<u8>> {
-    let masked = if mask.is_some() { 0x80 } else { 0 };
+    let masked = if mask.is_some() { MASKED } else { 0 };
     let mut frame = Zeroizing::new(vec![kind]);
-    match u8::try_from(payload.len()) {
-        Ok(length @ ..126) => frame.push(masked | length),
-        _ => {
-            frame.push(masked | 126);
-            frame.extend_from_slice(&u16::try_from(payload.len()).unwrap_or(u16::MAX).to_be_bytes());
-        }
+    if let Ok(length @ ..LONGER) = u8::try_from(payload.len()) {
+        frame.push(masked | length);
+    } else {
+        frame.push(masked | LONGER);
+        frame.extend_from_slice(&u16::try_from(payload.len()).unwrap_or(u16::MAX).to_be_bytes());
     }
     let mask = mask.inspect(|mask| frame.extend_from_slice(mask)).unwrap_or_default();
     frame.extend(payload.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask));

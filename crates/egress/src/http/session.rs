@@ -26,6 +26,7 @@ pub(crate) enum Authority {
 
 /// How a connection ended.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one a connection, and taken apart at once")]
 pub(crate) enum Outcome {
     /// It is over.
     Over,
@@ -37,6 +38,7 @@ pub(crate) enum Outcome {
 
 /// A switch of protocols that was granted and is done when the answer has been written.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one a connection, and taken apart at once")]
 pub(super) enum Switch {
     WebSocket { inner: OnUpgrade, outer: OnUpgrade, upstream: Upstream, talk: Talk },
     Connect { inner: OnUpgrade, permit: Arc<Permit> },

@@ -235,10 +235,10 @@ fn server(limits: &Limits) -> h2::server::Builder {
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buffer_size(SEND_BUFFER)
         .max_concurrent_reset_streams(RESETS);
-    if !crate::guard::off("h2-resets") {
-        builder.max_pending_accept_reset_streams(RESETS).max_local_error_reset_streams(Some(BROKEN));
-    } else {
+    if crate::guard::off("h2-resets") {
         builder.max_pending_accept_reset_streams(usize::MAX).max_local_error_reset_streams(None);
+    } else {
+        builder.max_pending_accept_reset_streams(RESETS).max_local_error_reset_streams(Some(BROKEN));
     }
     builder
 }

@@ -108,8 +108,8 @@ alone! {
         stream.flush().await.unwrap();
         let mut seen = Vec::new();
         within(async {
-            while !memchr::memmem::find(&seen, b"still up").is_some() {
-                let mut bytes = [0; 16 * 1024];
+            while memchr::memmem::find(&seen, b"still up").is_none() {
+                let mut bytes = vec![0; 16 * 1024];
                 let count = stream.read(&mut bytes).await.unwrap();
                 assert!(count > 0, "the connection was ended");
                 seen.extend_from_slice(&bytes[..count]);

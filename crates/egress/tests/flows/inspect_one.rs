@@ -335,7 +335,7 @@ alone! {
         let upload = tokio::spawn(async move {
             let head = format!("PUT / HTTP/1.1\r\nHost: {API}\r\nContent-Length: {TOTAL}\r\n\r\n");
             write.write_all(head.as_bytes()).await.unwrap();
-            let piece = [b'u'; 64 * 1024];
+            let piece = vec![b'u'; 64 * 1024];
             for _ in 0..TOTAL / piece.len() {
                 write.write_all(&piece).await.unwrap();
             }

@@ -47,6 +47,7 @@ mod plan;
 mod problem;
 mod project;
 mod read;
+mod secrets;
 mod server;
 mod written;
 
@@ -62,6 +63,7 @@ pub use operator::Operator;
 pub use plan::{Excess, Origin, Plan, PlanError, PlannedMount};
 pub use problem::{Problem, Problems};
 pub use project::Project;
+pub use secrets::{DeclaredSecret, SecretCommand, SecretSource};
 pub use server::Server;
 
 #[cfg(test)]

@@ -5,6 +5,12 @@
 //!
 //! Deliberately absent: `Debug`, `Clone` and `Serialize` on plaintext; the network; whatever a tool says.
 
+pub mod broker;
 pub mod link;
 pub mod plaintext;
+pub mod process;
+pub mod source;
+pub mod terminal;
+pub mod value;
+pub mod vault;
 pub mod wire;

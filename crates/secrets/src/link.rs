@@ -139,7 +139,7 @@ impl Link {
         loop {
             let room = self.partial.room()?;
             match recv(&self.socket, room, RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return Err(LinkError::Gone),
+                Ok((0, _)) | Err(rustix::io::Errno::CONNRESET) => return Err(LinkError::Gone),
                 Ok((more, _)) => {
                     if let Some(body) = self.partial.grown(more)? {
                         return Ok(Some(Frame::read(body.expose())?));
@@ -147,7 +147,6 @@ impl Link {
                 }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => return Ok(None),
-                Err(rustix::io::Errno::CONNRESET) => return Err(LinkError::Gone),
                 Err(error) => return Err(LinkError::Io(error.into())),
             }
         }

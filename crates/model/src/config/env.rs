@@ -66,18 +66,24 @@ pub(super) fn flag(text: &str) -> Result<(String, EnvValue), Complaint> {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Complaint> {
-    let first_ok = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-    if !first_ok || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
-        return Err(Complaint::new(format!("`{name}` is not a name of an environment variable"))
-            .help("use letters, digits and `_`, not beginning with a digit"));
-    }
+pub(super) fn check_name(name: &str) -> Result<(), Complaint> {
+    check_variable(name)?;
     // A tool that looks for its home or its temporary folder elsewhere finds nothing there that it could write.
     match name {
         "HOME" => Err(fixed(name, "/home/tool")),
         "TMPDIR" => Err(fixed(name, "/tmp")),
         _ => Ok(()),
     }
+}
+
+/// A name of a variable, wherever it is set.
+pub(super) fn check_variable(name: &str) -> Result<(), Complaint> {
+    let first_ok = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    if !first_ok || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return Err(Complaint::new(format!("`{name}` is not a name of an environment variable"))
+            .help("use letters, digits and `_`, not beginning with a digit"));
+    }
+    Ok(())
 }
 
 fn fixed(name: &str, value: &str) -> Complaint {

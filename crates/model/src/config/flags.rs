@@ -9,8 +9,10 @@ use super::env::{self, EnvValue};
 use super::limits::{SomeLimits, size_text};
 use super::mounts::{self, Asker, Place};
 use super::network::{self, NetworkCheck, ShapeOnly};
+use super::secrets;
 use crate::mount::Mount;
 use crate::name::ServerName;
+use crate::secret::SecretUse;
 
 /// The values of the flags as they were typed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,6 +27,10 @@ pub struct FlagTexts<'a> {
     pub limits: &'a [String],
     /// Of each `--host`: a host rule.
     pub hosts: &'a [String],
+    /// Of each `--secret`: `NAME` or `NAME=VARIABLE`.
+    pub secrets: &'a [String],
+    /// Of each `--expose`: the same, for the real value.
+    pub exposed: &'a [String],
 }
 
 /// The values of the flags, checked.
@@ -35,6 +41,7 @@ pub struct Flags {
     data: Option<DataFlag>,
     limits: SomeLimits,
     hosts: Vec<String>,
+    secrets: Vec<SecretUse>,
 }
 
 /// `--data NAME[:SIZE]`.
@@ -51,7 +58,7 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// [`FlagErrors`]: one for each value that is wrong, in the order mounts, environment, data, limits, hosts.
+    /// [`FlagErrors`]: one for each value that is wrong, in the order mounts, environment, data, limits, hosts, secrets.
     pub fn parse(texts: &FlagTexts<'_>, place: &Place<'_>) -> Result<Self, FlagErrors> {
         Self::parse_with(texts, place, &ShapeOnly)
     }
@@ -90,6 +97,11 @@ impl Flags {
         for text in texts.hosts {
             note("--host", text, network::host(text, check).map(|()| flags.hosts.push(text.clone())));
         }
+        for (flag, expose, texts) in [("--secret", false, texts.secrets), ("--expose", true, texts.exposed)] {
+            for text in texts {
+                note(flag, text, flags.add_secret(text, expose));
+            }
+        }
         if errors.is_empty() { Ok(flags) } else { Err(FlagErrors(errors)) }
     }
 
@@ -116,6 +128,24 @@ impl Flags {
     /// The host rules.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
+    }
+
+    /// Secrets, each in a variable of its own.
+    pub fn secrets(&self) -> &[SecretUse] {
+        &self.secrets
+    }
+
+    fn add_secret(&mut self, text: &str, expose: bool) -> Result<(), Complaint> {
+        let one = secrets::flag(text, expose)?;
+        if self.secrets.iter().any(|other| other.variable == one.variable) {
+            return Err(Complaint::new(format!("`{}` is given twice", one.variable))
+                .help("give each variable one secret, either by `--secret` or by `--expose`"));
+        }
+        if self.secrets.len() >= secrets::MOST_SECRETS {
+            return Err(Complaint::new(format!("more than {} secrets", secrets::MOST_SECRETS)));
+        }
+        self.secrets.push(one);
+        Ok(())
     }
 
     fn add_mount(&mut self, text: &str, place: &Place<'_>) -> Result<(), Complaint> {
@@ -166,7 +196,7 @@ impl FlagError {
         }
     }
 
-    /// The flag: `--mount`, `--env`, `--data`, `--limit` or `--host`.
+    /// The flag: `--mount`, `--env`, `--data`, `--limit`, `--host`, `--secret` or `--expose`.
     pub fn flag(&self) -> &'static str {
         self.flag
     }
@@ -192,7 +222,7 @@ impl FlagError {
 pub struct FlagErrors(Vec<FlagError>);
 
 impl FlagErrors {
-    /// The errors, in the order mounts, environment, data, limits, hosts.
+    /// The errors, in the order mounts, environment, data, limits, hosts, secrets.
     pub fn as_slice(&self) -> &[FlagError] {
         &self.0
     }

@@ -8,10 +8,12 @@ use super::maximum::Maximum;
 use super::mounts::{Asker, Place};
 use super::network::{self, EgressSettings, NetworkCheck, ShapeOnly, Upstream};
 use super::problem::{Problems, Source};
+use super::secrets::{self, DeclaredSecret};
 use super::server::{self, Server};
 use super::written::At;
 use super::{read, written};
 use crate::name::ServerName;
+use crate::secret::SecretName;
 
 /// What whoever runs Fumehood laid down. The default is what holds without a file: nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +25,7 @@ pub struct Operator {
     upstreams: BTreeMap<String, Upstream>,
     egress: EgressSettings,
     allow: BTreeMap<ServerName, Vec<String>>,
+    secrets: BTreeMap<SecretName, DeclaredSecret>,
 }
 
 impl Operator {
@@ -68,7 +71,8 @@ impl Operator {
             let egress = written.egress.map(|egress| network::egress(&egress, &place, check, source));
             let allow = allow(&written.allow, check, source);
             let egress = egress.unwrap_or_default();
-            Self { servers, limits, code_limits, maximum, upstreams, egress, allow }
+            let secrets = secrets::declared(&written.secrets, &place, check, source);
+            Self { servers, limits, code_limits, maximum, upstreams, egress, allow, secrets }
         })
     }
 
@@ -100,6 +104,11 @@ impl Operator {
     /// The operator's settings of the way out.
     pub fn egress(&self) -> &EgressSettings {
         &self.egress
+    }
+
+    /// Secrets whose value is not in the vault.
+    pub fn secrets(&self) -> &BTreeMap<SecretName, DeclaredSecret> {
+        &self.secrets
     }
 
     /// Rules of servers that no project declares, by their name.

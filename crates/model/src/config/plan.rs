@@ -18,6 +18,7 @@ use super::server::{self, Server};
 use crate::limits::{Limits, Requirement};
 use crate::mount::{Data, Mount};
 use crate::name::ServerName;
+use crate::secret::SecretUse;
 use crate::size;
 
 pub use error::{Excess, PlanError};
@@ -37,6 +38,7 @@ pub struct Plan {
     hosts: Vec<String>,
     proxy_env: bool,
     transport: Transport,
+    secrets: Vec<SecretUse>,
 }
 
 /// A mount and what must hold when it is opened.
@@ -215,6 +217,11 @@ impl Plan {
         self.proxy_env
     }
 
+    /// Secrets, each in a variable that nothing else sets. Only the command line exposes one.
+    pub fn secrets(&self) -> &[SecretUse] {
+        &self.secrets
+    }
+
     /// How it speaks MCP.
     pub fn transport(&self) -> Transport {
         self.transport
@@ -314,6 +321,13 @@ impl<'a> Draft<'a> {
 
         let mut env = self.server.map(|server| server.env().clone()).unwrap_or_default();
         env.extend(flags.env().iter().map(|(name, value)| (name.clone(), value.clone())));
+        let secrets = secrets(self.server.map(Server::secrets).unwrap_or_default(), flags.secrets());
+        if let Some(taken) = secrets.iter().find(|one| env.contains_key(&one.variable)) {
+            return Err(PlanError::VariableTwice {
+                variable: taken.variable.clone(),
+                secret: taken.name.to_string(),
+            });
+        }
         let network = self.server.map(Server::network).cloned().unwrap_or_default();
         let hosts = network.hosts().iter().chain(self.allowed).chain(flags.hosts()).cloned().collect();
         Ok(Plan {
@@ -327,6 +341,7 @@ impl<'a> Draft<'a> {
             hosts,
             proxy_env: network.proxy_env(),
             transport: network.transport(),
+            secrets,
         })
     }
 
@@ -360,6 +375,24 @@ impl<'a> Draft<'a> {
         };
         Some(Data { name, size })
     }
+}
+
+/// The command line replaces what a file says of a variable. A secret that it exposes is exposed in each of its variables:
+/// in one of them it could not be kept any more.
+fn secrets(declared: &[SecretUse], typed: &[SecretUse]) -> Vec<SecretUse> {
+    let mut uses: Vec<SecretUse> = declared.to_vec();
+    for one in typed {
+        let is_exposed = one.expose && one.variable == one.name.as_str();
+        if is_exposed && uses.iter().any(|other| other.name == one.name) {
+            continue;
+        }
+        uses.retain(|other| other.variable != one.variable);
+        uses.push(one.clone());
+    }
+    for one in &mut uses {
+        one.expose |= typed.iter().any(|other| other.expose && other.name == one.name);
+    }
+    uses
 }
 
 fn find<'a>(name: &str, servers: &'a BTreeMap<ServerName, Server>) -> Option<(&'a ServerName, &'a Server)> {

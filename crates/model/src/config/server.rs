@@ -9,9 +9,11 @@ use super::limits::SomeLimits;
 use super::mounts::{self, Asker, Place};
 use super::network::{self, NetworkCheck, ServerNetwork};
 use super::problem::Source;
+use super::secrets;
 use super::written::{self, At};
 use crate::mount::Mount;
 use crate::name::ServerName;
+use crate::secret::SecretUse;
 
 /// What a file declares about one server.
 ///
@@ -24,6 +26,7 @@ pub struct Server {
     data: Option<DataRequest>,
     limits: SomeLimits,
     network: ServerNetwork,
+    secrets: Vec<SecretUse>,
 }
 
 impl Server {
@@ -56,6 +59,11 @@ impl Server {
     pub fn network(&self) -> &ServerNetwork {
         &self.network
     }
+
+    /// Secrets, each in a variable of its own; none of them exposed.
+    pub fn secrets(&self) -> &[SecretUse] {
+        &self.secrets
+    }
 }
 
 /// Resolves the `[servers]` of a file. Servers with problems are left out; the file is refused anyway.
@@ -76,6 +84,7 @@ pub(super) fn resolve(
             data: server.data.as_ref().and_then(|data| DataRequest::resolve(data, source)),
             limits: SomeLimits::resolve(server.limits.as_ref(), source),
             network: network::server(name, server, check, source),
+            secrets: secrets::used(&server.secrets, source),
         };
         match self::name(name) {
             Ok(name) if !resolved.command.is_empty() => {

@@ -3,6 +3,7 @@
 mod layering;
 mod network;
 mod problems;
+mod secrets;
 mod values;
 
 use std::path::Path;
@@ -54,5 +55,6 @@ fn listed(problems: Problems) -> String {
 fn flags(mounts: &[&str], env: &[&str], data: Option<&str>, limits: &[&str]) -> Result<Flags, FlagErrors> {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
     let (mounts, env, limits) = (owned(mounts), owned(env), owned(limits));
-    Flags::parse(&FlagTexts { mounts: &mounts, env: &env, data, limits: &limits, hosts: &[] }, &place())
+    let texts = FlagTexts { mounts: &mounts, env: &env, data, limits: &limits, ..FlagTexts::default() };
+    Flags::parse(&texts, &place())
 }

@@ -7,6 +7,7 @@ mod mount;
 mod network;
 mod operator;
 mod project;
+mod secrets;
 mod server;
 mod size;
 
@@ -23,6 +24,7 @@ pub(crate) use mount::Mount;
 pub(crate) use network::{Egress, Transport, Upstream};
 pub(crate) use operator::Operator;
 pub(crate) use project::Project;
+pub(crate) use secrets::{DeclaredSecret, Foreign, Secrets};
 pub(crate) use server::Server;
 pub(crate) use size::Size;
 

@@ -22,6 +22,14 @@ pub enum PlanError {
         /// The name asked for.
         name: String,
     },
+    /// A variable is to hold a secret and something else.
+    #[error("the variable `{variable}` is to hold the secret `{secret}`, and is set by `env` as well")]
+    VariableTwice {
+        /// Which variable.
+        variable: String,
+        /// Which secret.
+        secret: String,
+    },
     /// More was asked for than the operator allows.
     #[error("{}", sentence(.0))]
     TooMuch(Vec<Excess>),
@@ -47,6 +55,9 @@ impl PlanError {
                 None => Some(format!("declared are {}", quoted(known.iter().map(String::as_str)))),
             },
             Self::DeclaredTwice { .. } => Some("rename one of the two".to_owned()),
+            Self::VariableTwice { variable, .. } => Some(format!(
+                "take `{variable}` out of `env` or `--env`: the cell gets a placeholder instead"
+            )),
             Self::TooMuch(_) => {
                 Some("ask for less, or raise the value in `[maximum]` of the operator's file".to_owned())
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Egress, Limits, Maximum, Server, Upstream};
+use super::{At, DeclaredSecret, Egress, Limits, Maximum, Server, Upstream};
 
 /// The operator's configuration: `config.toml` in Fumehood's configuration folder.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -25,6 +25,9 @@ pub(crate) struct Operator {
     pub(crate) upstreams: BTreeMap<At<String>, Upstream>,
     /// What holds for every way out.
     pub(crate) egress: Option<Egress>,
+    /// Secrets whose value is not in the vault, by name.
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }))]
+    pub(crate) secrets: BTreeMap<At<String>, DeclaredSecret>,
     /// Hosts of servers that no project declares, by the name of the server; as `hosts` of a server.
     #[schemars(extend(
         "propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Data, Limits, Mount, Transport};
+use super::{At, Data, Limits, Mount, Secrets, Transport};
 
 /// One MCP server: how it is started, and what of the host it gets.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -24,6 +24,10 @@ pub(crate) struct Server {
     pub(crate) mounts: Vec<At<Mount>>,
     /// A persistent folder at `/data`.
     pub(crate) data: Option<At<Data>>,
+    /// Secrets it uses, as names or as a table of variables and secrets. Each variable holds a placeholder; the real value
+    /// is written outside of the cell, into requests to the secret's own hosts.
+    #[serde(default)]
+    pub(crate) secrets: Secrets,
     /// Ceilings of this server.
     pub(crate) limits: Option<Limits>,
     /// What it may reach: `api.example.com` (TLS on 443, HTTP on 80), `*.example.com` (every name below),

@@ -12,13 +12,14 @@ use crate::half::Half;
 use crate::http::session::Authority;
 use crate::http::upstream::{Road, Upstream};
 use crate::policy::Permit;
+use crate::reach;
 use crate::refusal::{Code, Refusal};
 use crate::registry::{Entry, Stop};
 use crate::tls::alpn::Alpn;
 use crate::tls::hello::Hello;
-use crate::tls::reach;
 use crate::wire::Wire;
 
+mod host;
 mod pump;
 mod stream;
 pub(crate) mod two;

@@ -40,6 +40,7 @@ mod half;
 mod inspect;
 mod meter;
 mod passage;
+mod reach;
 mod registry;
 mod serve;
 mod sink;

@@ -8,5 +8,4 @@ pub mod roots;
 pub(crate) mod alpn;
 pub(crate) mod client;
 pub(crate) mod greeting;
-pub(crate) mod reach;
 mod reader;

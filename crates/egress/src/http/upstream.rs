@@ -14,9 +14,9 @@ use crate::credential::body::Rewritten;
 use crate::edge::Core;
 use crate::half::Half;
 use crate::policy::Permit;
+use crate::reach;
 use crate::refusal::Code;
 use crate::registry::{Entry, Stop};
-use crate::tls::reach;
 use crate::wire::Wire;
 
 /// The body of a request as it goes to the host.

@@ -14,8 +14,8 @@ use http::header::{HOST, HeaderValue, TE};
 use http::{Method, Request, Response, StatusCode, Uri, Version, request};
 use http_body::Body;
 
+use super::host::{self, Host};
 use super::pump::{Pump, PumpError, Received};
-use super::two::{self, Host};
 use crate::credential::body::Rewritten;
 use crate::credential::response::Scrub;
 use crate::event::Event;
@@ -27,7 +27,7 @@ use crate::refusal::{Code, Refusal};
 use crate::registry::Stop;
 use crate::ticket::Party;
 
-/// Longest a cut request waits until the system has taken what was being written when it was cut. A connection over which
+/// Longest a cut request waits until the system has taken what was on its way when it was cut. A connection over which
 /// nothing moves is cut whole then: nobody could tell when the rest of it would leave.
 const TAKEN: Duration = Duration::from_millis(40);
 
@@ -71,7 +71,7 @@ pub(super) async fn run(host: Arc<Host>, request: Request<RecvStream>, mut respo
         }
     };
     host.core.log.record(Event::Refused(Refusal::clone(&refusal)));
-    two::say(&mut respond, &refusal, status);
+    host::say(&mut respond, &refusal, status);
 }
 
 async fn exchange(

@@ -2,28 +2,24 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicUsize;
 
 use bytes::Bytes;
-use h2::client::SendRequest;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use http::Request;
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::host::{self, Host};
 use super::stream;
 use super::watched::{Watched, Written};
 use crate::edge::Core;
 use crate::event::Event;
-use crate::flow::Flow;
-use crate::http::answer;
 use crate::limits::Limits;
-use crate::passage::Passage;
 use crate::policy::Permit;
 use crate::refusal::{Code, Refusal};
-use crate::registry::{Entry, Stop};
+use crate::registry::Entry;
 use crate::wire::Wire;
 
 /// Requests of one connection at once (RFC 9113 §6.5.2 recommends no fewer).
@@ -42,68 +38,6 @@ const RESETS: usize = 20;
 
 /// Streams that broke the protocol before the connection is ended (CVE-2025-8671).
 const BROKEN: usize = 64;
-
-/// How often is looked whether the host takes another request, when nothing tells.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// A connection to a host, as the requests on it share it.
-#[derive(Debug)]
-pub(super) struct Host {
-    pub(super) core: Arc<Core>,
-    pub(super) flow: Arc<Flow>,
-    pub(super) permit: Arc<Permit>,
-    pub(super) written: Arc<Written>,
-    sender: SendRequest<Bytes>,
-    /// Requests sent and not over.
-    active: AtomicUsize,
-    /// A request has ended.
-    ended: Notify,
-    /// The host takes no more requests.
-    closing: Notify,
-}
-
-impl Host {
-    /// Waits until the host takes another request at once: one that is only queued here could not be taken back.
-    pub(super) async fn ready(&self, passage: &Passage) -> Result<SendRequest<Bytes>, Stop> {
-        let ready = async {
-            loop {
-                let sender = match self.sender.clone().ready().await {
-                    Ok(sender) => sender,
-                    Err(error) => return Err(self.lost(&error)),
-                };
-                if self.take_slot(sender.current_max_send_streams()) {
-                    return Ok(sender);
-                }
-                drop(tokio::time::timeout(LOOK, self.ended.notified()).await);
-            }
-        };
-        tokio::select! {
-            biased;
-            () = passage.until_cut() => Err(Stop::Cut),
-            ready = ready => ready,
-        }
-    }
-
-    /// The host is gone, or does not want this request.
-    pub(super) fn lost(&self, error: &h2::Error) -> Stop {
-        self.closing.notify_one();
-        if self.flow.is_cut() {
-            return Stop::Cut;
-        }
-        self.permit.refuse(Code::Connect, &format!("no complete answer: {error}")).into()
-    }
-
-    fn take_slot(&self, most: usize) -> bool {
-        let taken = |now: usize| (now < most).then_some(now + 1);
-        self.active.fetch_update(Ordering::AcqRel, Ordering::Acquire, taken).is_ok()
-    }
-
-    /// A request that was sent is over.
-    pub(super) fn over(&self) {
-        self.active.fetch_sub(1, Ordering::AcqRel);
-        self.ended.notify_one();
-    }
-}
 
 /// Aborts the task that drives a connection, and tells those who wait for what it writes.
 struct Driver(AbortHandle);
@@ -210,20 +144,9 @@ pub(crate) async fn refuse(core: &Core, inner: Wire, refusal: &Refusal) -> io::R
         let (_, mut respond): (Request<RecvStream>, SendResponse<Bytes>) =
             request.map_err(io::Error::other)?;
         core.log.record(Event::Refused(refusal.clone()));
-        say(&mut respond, refusal, None);
+        host::say(&mut respond, refusal, None);
     }
     Ok(())
-}
-
-/// Answers with a refusal, under another status than its own if one is given.
-pub(super) fn say(respond: &mut SendResponse<Bytes>, refusal: &Refusal, status: Option<http::StatusCode>) {
-    let (mut parts, body) = answer::said(refusal).into_parts();
-    parts.status = status.unwrap_or(parts.status);
-    parts.headers.insert(http::header::CONTENT_LENGTH, body.len().into());
-    if let Ok(mut stream) = respond.send_response(http::Response::from_parts(parts, ()), false) {
-        // Who is gone needs no answer.
-        let _gone = stream.send_data(body, true).is_err();
-    }
 }
 
 fn server(limits: &Limits) -> h2::server::Builder {

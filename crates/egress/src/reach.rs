@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::alpn::Alpn;
 use crate::edge::Core;
 use crate::half::Half;
 use crate::policy::Permit;
 use crate::refusal::Code;
 use crate::registry::{Entry, Stop};
+use crate::tls::alpn::Alpn;
 use crate::wire::Wire;
 
 /// Dials the permit's host and agrees on what of `offered` is spoken. The host has proved who it is then.

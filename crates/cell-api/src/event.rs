@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use model::exit::{Cause, Exit};
+use model::{
+    exit::{Cause, Exit},
+    secret::SecretName,
+};
 use serde::{Deserialize, Serialize};
 
 /// One line of `GET /v1/cell/events`.
@@ -71,6 +74,36 @@ pub enum EventKind {
         /// How often within a minute; told again whenever it has doubled.
         count: u64,
     },
+    /// The value of a secret was written into a request. Told the first time for a host, and whenever the number of times
+    /// has doubled; each use is in the log of the network.
+    KeyUsed {
+        /// Which.
+        secret: SecretName,
+        /// The host.
+        host: String,
+        /// The TCP port.
+        port: u16,
+        /// The method of the latest request.
+        method: String,
+        /// Its path, without the query.
+        path: String,
+        /// The status of its answer; none where there was none.
+        status: Option<u16>,
+        /// How often for this host.
+        count: u64,
+    },
+    /// A secret of the cell is another one now.
+    SecretChanged {
+        /// Which.
+        secret: SecretName,
+        /// How.
+        change: SecretChange,
+    },
+    /// Nobody tells the cell of changes of its secrets any more; it goes on with what it has.
+    SecretsUnwatched {
+        /// Why.
+        detail: String,
+    },
     /// Nothing of the cell is left.
     Ended {
         /// Why.
@@ -80,6 +113,16 @@ pub enum EventKind {
         /// Both in words.
         detail: String,
     },
+}
+
+/// What became of a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretChange {
+    /// It has a new value or binding.
+    Renewed,
+    /// It is no more, or cannot be used as it is now; what used it was cut.
+    Removed,
 }
 
 /// Why a new file in a writable mount is worth a word.

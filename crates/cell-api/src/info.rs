@@ -6,6 +6,7 @@ use model::{
     exit::{Cause, Exit},
     layer::Layer,
     name::ServerName,
+    secret::SecretName,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,12 +33,40 @@ pub struct CellInfo {
     pub created: String,
     /// Each layer as it was really set up; empty before the start.
     pub layers: Vec<Layer>,
+    /// The secrets it uses; empty before the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretInfo>,
     /// What was done without being asked for, and what could not be: for a person to read.
     pub notes: Vec<String>,
     /// The log file.
     pub log: PathBuf,
     /// Why it ended, once it has.
     pub end: Option<End>,
+}
+
+/// A secret that a cell uses. Its value is nowhere in this API.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretInfo {
+    /// Which.
+    pub name: SecretName,
+    /// The variable inside.
+    pub variable: String,
+    /// How it is held.
+    pub state: SecretState,
+    /// Where its value may be written, as the binding names them; empty where it is exposed.
+    pub hosts: Vec<String>,
+}
+
+/// What a cell has of a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretState {
+    /// A placeholder; the value is written outside.
+    Placeholder,
+    /// The value itself.
+    Exposed,
+    /// A placeholder that leads to nothing any more: the secret was removed.
+    Removed,
 }
 
 /// Where a cell stands.

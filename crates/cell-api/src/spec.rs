@@ -6,6 +6,7 @@ use model::{
     limits::Limits,
     mount::{Data, Mount},
     name::ServerName,
+    secret::SecretUse,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub struct CellSpec {
     /// What it may reach.
     #[serde(default)]
     pub network: NetworkSpec,
+    /// The secrets it uses. Their values come to the supervisor another way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretUse>,
     /// Working folder inside; `/workspace` where absent.
     #[serde(default)]
     pub cwd: Option<PathBuf>,

@@ -1,16 +1,18 @@
 //! The one cell of this supervisor: what is known of it, and who may ask for its end.
 
-use std::{cell::RefCell, collections::BTreeMap, io, rc::Rc};
+use std::{cell::RefCell, collections::BTreeMap, io, os::fd::OwnedFd, rc::Rc};
 
 use cell_api::{
     event::EventKind,
-    info::{CellInfo, CellState, End},
+    info::{CellInfo, CellState, End, SecretInfo},
     order::{EndOrder, LogMark},
     spec::CellSpec,
 };
+use egress::credential::Placeholder;
 use model::{
     exit::{Cause, Exit},
     layer::Layer,
+    secret::SecretName,
 };
 use sandbox::{cgroup::CellGroups, process::Control};
 use tokio::{sync::watch, task::JoinHandle};
@@ -31,6 +33,7 @@ pub(crate) struct Cell {
     pub(crate) events: Events,
     /// What changes.
     pub(crate) state: RefCell<State>,
+    broker: RefCell<Option<OwnedFd>>,
     log: RefCell<Option<LogFile>>,
     egress_file: RefCell<Option<LogFile>>,
     log_dropped: std::cell::Cell<u64>,
@@ -47,6 +50,14 @@ pub(crate) struct State {
     pub(crate) described: Option<Described>,
     /// Each layer as it was set up.
     pub(crate) layers: Vec<Layer>,
+    /// The secrets it uses, once their values are there.
+    pub(crate) secrets: Vec<SecretInfo>,
+    /// What stands for each of them inside.
+    pub(crate) placeholders: BTreeMap<SecretName, Placeholder>,
+    /// How often each was used, by host.
+    key_uses: BTreeMap<(SecretName, String), u64>,
+    /// Who listens to the broker.
+    pub(crate) following: Option<JoinHandle<()>>,
     /// For a person to read.
     pub(crate) notes: Vec<String>,
     /// Host pid of PID 1.
@@ -108,7 +119,7 @@ pub(crate) enum Wish {
 
 impl Cell {
     /// Takes a free id, makes the cell's folder and says who owns it.
-    pub(crate) fn new(supervision: Supervision) -> io::Result<Rc<Self>> {
+    pub(crate) fn new(mut supervision: Supervision) -> io::Result<Rc<Self>> {
         let record = OwnerRecord::mine()?;
         for folder in [&supervision.folders.state, &supervision.folders.cells()] {
             make_private(folder).map_err(io::Error::other)?;
@@ -132,6 +143,7 @@ impl Cell {
         };
         Ok(Rc::new(Self {
             id,
+            broker: RefCell::new(supervision.broker.take()),
             supervision,
             events: Events::default(),
             state: RefCell::default(),
@@ -143,6 +155,11 @@ impl Cell {
             ended: watch::Sender::new(None),
             wishes: watch::Sender::new(None),
         }))
+    }
+
+    /// The connection to the broker; whoever asks first has it.
+    pub(crate) fn broker(&self) -> Option<OwnedFd> {
+        self.broker.take()
     }
 
     /// Where it stands; `None` before it was created.
@@ -171,6 +188,7 @@ impl Cell {
             command: described.spec.command.clone(),
             created: described.created.clone(),
             layers: state.layers.clone(),
+            secrets: state.secrets.clone(),
             notes: state.notes.clone(),
             log: self.log.borrow().as_ref().map(|log| log.path().to_owned()).unwrap_or_default(),
             end: self.ended.borrow().clone(),
@@ -236,6 +254,20 @@ impl Cell {
         if let Some(file) = &mut *file {
             file.raw(&line);
         }
+    }
+
+    /// How often the value of a secret was written into requests to a host, this time included.
+    pub(crate) fn count_key_use(&self, secret: &SecretName, host: &str) -> u64 {
+        /// Hosts under a wildcard may be many; those beyond are counted as one.
+        const HOSTS: usize = 256;
+        let uses = &mut self.state.borrow_mut().key_uses;
+        let mut at = (secret.clone(), host.to_owned());
+        if uses.len() >= HOSTS && !uses.contains_key(&at) {
+            at.1.clear();
+        }
+        let count = uses.entry(at).or_default();
+        *count += 1;
+        *count
     }
 
     /// Changes the owner's record. What cannot be written is no reason to stop: the next start looks by itself.

@@ -119,6 +119,10 @@ pub(crate) async fn live(
 /// Clears up after a cell of which nothing runs any more.
 pub(crate) fn finish(cell: &Cell, (cause, exit): (Cause, Option<Exit>)) {
     network::end(cell);
+    let following = cell.state.borrow_mut().following.take();
+    if let Some(following) = following {
+        following.abort();
+    }
     let (groups, lease, detail, processes) = {
         let mut state = cell.state.borrow_mut();
         state.control = None;

@@ -6,6 +6,7 @@ mod api;
 mod attach;
 mod cell;
 mod clock;
+mod confinement;
 mod connections;
 mod data_quota;
 mod ending;
@@ -13,6 +14,7 @@ mod events;
 pub mod folders;
 mod freezing;
 mod guarded_watch;
+mod keys;
 mod log_file;
 pub mod network;
 pub mod owner;
@@ -23,6 +25,9 @@ mod stdin;
 mod supervisor;
 pub mod sweep;
 pub mod sys;
+#[cfg(feature = "guard-off")]
+mod taken_over;
+mod trust;
 mod validate;
 mod watches;
 

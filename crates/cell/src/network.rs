@@ -17,12 +17,14 @@ use cell_api::{
 };
 use egress::{
     core::{Egress, PROXY_PORT, Settings},
+    credential::Keyring,
     event::{Entry, Event},
     intake::{Arriving, Family, Intake},
     name::HostName,
     policy::Policy,
     rule::HostRule,
     synthetic::{Addresses, Range},
+    tls::{authority::Authority, roots::Roots},
     upstream::{Pinned, ProxyResolve, UpstreamProxy, Upstreams},
 };
 use jail::{message::SocketKind, spec::Route};
@@ -171,26 +173,48 @@ impl Intake for FromJail {
     }
 }
 
-/// Starts the egress of a cell whose PID 1 is ready and in which nothing runs yet.
-pub(crate) async fn begin(
-    cell: &Rc<Cell>,
-    control: Control,
-    inside: &Inside,
-    spec: &NetworkSpec,
-    name: &ServerName,
-) -> Result<(), ErrorBody> {
+/// What an egress is begun with.
+#[derive(Debug)]
+pub(crate) struct Begin<'a> {
+    /// What the sandbox was told.
+    pub(crate) inside: &'a Inside,
+    /// As asked for.
+    pub(crate) spec: &'a NetworkSpec,
+    /// Whose cell it is.
+    pub(crate) name: &'a ServerName,
+    /// The cell's keys.
+    pub(crate) keys: Arc<Keyring>,
+    /// Who vouches inside for hosts that are looked into.
+    pub(crate) authority: Arc<Authority>,
+    /// Who vouches for those hosts.
+    pub(crate) roots: Arc<Roots>,
+}
+
+/// The rules and the operator's settings, once everything about them is known to be right.
+pub(crate) fn checked(spec: &NetworkSpec) -> Result<Checked, ErrorBody> {
     let mut problems = Vec::new();
-    let Checked { rules, upstreams } = check(spec, &mut problems);
-    if !problems.is_empty() {
-        return Err(ErrorBody::new(ErrorCode::Spec, problems.join("; ")));
-    }
+    let checked = check(spec, &mut problems);
+    if problems.is_empty() { Ok(checked) } else { Err(ErrorBody::new(ErrorCode::Spec, problems.join("; "))) }
+}
+
+/// Starts the egress of a cell whose PID 1 is ready and in which nothing runs yet.
+pub(crate) async fn begin(cell: &Rc<Cell>, control: Control, with: Begin<'_>) -> Result<(), ErrorBody> {
+    let Begin { inside, spec, name, keys, authority, roots } = with;
+    let Checked { rules, upstreams } = checked(spec)?;
     if sandbox::guard::off("network-namespace") {
         // Only in the control of an attack test: on the host's own network nothing can be captured.
         return Ok(());
     }
-    let settings = Settings { upstreams, proxy: spec.proxy_env, ..Settings::default() };
+    let settings = Settings {
+        upstreams,
+        proxy: spec.proxy_env,
+        authority: Some(authority),
+        roots,
+        ..Settings::default()
+    };
     let intake = FromJail { control, range: inside.range };
-    let egress = Egress::start(intake, settings, Policy::new(name.clone(), 0, rules)).await;
+    let policy = Policy::new(name.clone(), 0, rules).with_keys(keys);
+    let egress = Egress::start(intake, settings, policy).await;
     let egress = egress.map_err(|error| {
         ErrorBody::new(ErrorCode::Internal, format!("the cell's network could not be set up: {error}"))
     })?;
@@ -224,7 +248,8 @@ pub(crate) async fn change(cell: &Cell, order: &NetworkOrder) -> Result<NetworkC
         return Err(ErrorBody::new(ErrorCode::State, message).hint("read it again, and change that"));
     }
     let generation = before.generation().saturating_add(1);
-    let changed = egress.set_policy(Policy::new(before.server().clone(), generation, rules)).await;
+    let policy = Policy::new(before.server().clone(), generation, rules).with_keys(Arc::clone(before.keys()));
+    let changed = egress.set_policy(policy).await;
     let unopened = changed.unopened.iter().map(|port| format!("{}:{}: {}", port.host, port.port, port.error));
     Ok(NetworkChanged {
         hosts: shown(&egress.policy()),
@@ -233,6 +258,40 @@ pub(crate) async fn change(cell: &Cell, order: &NetworkOrder) -> Result<NetworkC
         kept: changed.kept,
         unopened: unopened.collect(),
     })
+}
+
+/// Tries every key over the wire, before anything runs that could use it.
+pub(crate) async fn test_keys(cell: &Cell, keys: &Keyring) -> Result<(), ErrorBody> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let egress = running(cell)?;
+    for key in keys.names() {
+        egress.self_test(key).await.map_err(|error| {
+            let message = format!("the test of the secret `{key}` failed: {error}");
+            ErrorBody::new(ErrorCode::SecretSelftest, message).hint(
+                "nothing was started, since the key would not have worked, or not have been kept; \
+                 please report this with the message",
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Puts other keys in force; returns after everything was cut that they do not allow. A cell that does not run has none.
+pub(crate) async fn change_keys<E>(
+    cell: &Cell,
+    change: impl FnOnce(&Keyring) -> Result<Keyring, E>,
+) -> Result<(), E> {
+    let Ok(egress) = running(cell) else { return Ok(()) };
+    let changes = Rc::clone(&cell.state.borrow().network_changes);
+    let _turn = changes.lock().await;
+    let before = egress.policy();
+    let keys = Arc::new(change(before.keys())?);
+    let rules = before.rules().iter().map(|rule| HostRule::clone(rule));
+    let generation = before.generation().saturating_add(1);
+    egress.set_policy(Policy::new(before.server().clone(), generation, rules).with_keys(keys)).await;
+    Ok(())
 }
 
 /// How it stands.
@@ -333,7 +392,20 @@ async fn tell(cell: Rc<Cell>, log: Arc<egress::event::Log>) {
 /// Puts a refusal where people look: the cell's log, its events, and with them the terminal of whoever runs it.
 fn say(cell: &Cell, entry: &Entry) {
     cell.record_egress(entry);
-    let Event::Refused(refusal) = &entry.event else { return };
+    let refusal = match &entry.event {
+        Event::Refused(refusal) => refusal,
+        Event::KeyUsed { secret, host, port, method, path, status, .. } => {
+            let count = cell.count_key_use(secret, host);
+            if count.is_power_of_two() {
+                let (secret, host, method, path) =
+                    (secret.clone(), host.clone(), method.clone(), path.clone());
+                let (port, status) = (*port, *status);
+                cell.events.push(EventKind::KeyUsed { secret, host, port, method, path, status, count });
+            }
+            return;
+        }
+        _ => return,
+    };
     let times = if entry.count > 1 { format!(" ({} times)", entry.count) } else { String::new() };
     cell.log_line(LogMark::Fumehood, &format!("{refusal}{times}; {}", refusal.remedy));
     cell.events.push(EventKind::Refused {

@@ -1,6 +1,6 @@
 //! From a description to a running cell, and from a running cell to one more process in it.
 
-use std::{collections::BTreeMap, path::PathBuf, rc::Rc};
+use std::{collections::BTreeMap, path::PathBuf, rc::Rc, sync::Arc};
 
 use cell_api::{
     error::{ErrorBody, ErrorCode},
@@ -20,17 +20,19 @@ use model::{
 use sandbox::{
     cgroup::Hierarchies,
     host::{Host, MountError, PlanError},
-    plan::{self, PrepareError, Prepared},
+    plan::{self, MadeFile, PrepareError, Prepared},
     process::{OrderError, Running, Sandbox, StartError},
 };
 
 use crate::{
     cell::{Cell, Wish},
-    ending,
+    confinement, ending,
     folders::make_private,
+    keys::{self, Keys},
     network::{self, Inside},
     owner::ProcessMark,
     process::Process,
+    trust::Trust,
     watches,
 };
 
@@ -78,7 +80,11 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     let groups = Hierarchies::detect().candidates(&cell.id);
     let recorded = cell.record(|record| record.cgroups = groups);
     recorded.map_err(|error| no(internal(format!("writing the owner's record failed: {error}"))))?;
-    let prepared = prepare(cell, &spec, data.as_deref(), &inside).map_err(no)?;
+    let keys = keys::take(cell.broker(), &spec.secrets).await.map_err(no)?;
+    let trust = Trust::new(&spec.network).map_err(no)?;
+    let given = Given { files: trust.files(), variables: variables(&spec, &inside, &trust, &keys) };
+    let prepared = prepare(cell, &spec, data.as_deref(), &inside, &given).map_err(no)?;
+    drop(given);
     let Prepared { spec: wall, process, groups, lease, layers, notes } = prepared;
     let guarded = guarded(&wall.root);
     {
@@ -88,6 +94,8 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
         state.layers = layers;
         state.notes = notes.iter().map(ToString::to_string).collect();
         state.template = Some(process.clone());
+        state.secrets.clone_from(&keys.infos);
+        state.placeholders.clone_from(&keys.placeholders);
     }
     let recorded = cell.record(|record| record.cgroups = cell.state.borrow().groups.paths());
     recorded.map_err(|error| no(internal(format!("writing the owner's record failed: {error}"))))?;
@@ -96,7 +104,22 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     // Only a later start needs it, and only if this supervisor dies: the groups alone would do.
     cell.record(|record| record.jail = ProcessMark::of(pid)).ok();
     // Before anything runs: a name that is asked for at once has to be answered.
-    network::begin(cell, control.clone(), &inside, &spec.network, &spec.name).await.map_err(no)?;
+    let (ring, link) = (keys.ring, keys.link);
+    let begin = network::Begin {
+        inside: &inside,
+        spec: &spec.network,
+        name: &spec.name,
+        keys: Arc::clone(&ring),
+        authority: trust.authority,
+        roots: trust.roots,
+    };
+    network::begin(cell, control.clone(), begin).await.map_err(no)?;
+    // From here on this process starts nothing and opens little.
+    let confined = confine(cell, &spec, data.as_deref()).map_err(no)?;
+    #[cfg(feature = "guard-off")]
+    crate::taken_over::attempt(cell);
+    network::test_keys(cell, &ring).await.map_err(no)?;
+    drop(ring);
     let running = control.start(&process).await.map_err(|error| no(not_started(error)))?;
     let Running { id, pid: inner, stdin, stdout, stderr, exit } = running;
     let main = Process::adopt(id, inner, spec.command.clone(), stdin, stdout)
@@ -104,6 +127,7 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     {
         let mut state = cell.state.borrow_mut();
         state.layers.extend(layers);
+        state.layers.extend(confined);
         if spec.data.is_some() {
             state.layers.push(watched_data());
         }
@@ -117,6 +141,10 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     cell.events.push(EventKind::ProcessStarted { process: id });
     drain(cell, &main, stderr, None);
     watches::begin(cell, &spec, data, guarded);
+    if let Some(link) = link {
+        let following = tokio::task::spawn_local(keys::follow(Rc::clone(cell), link));
+        cell.state.borrow_mut().following = Some(following);
+    }
     tokio::task::spawn_local(ending::live(Rc::clone(cell), control, main, exit, ended, cell.wishes()));
     Ok(())
 }
@@ -173,21 +201,49 @@ fn forget_oldest(processes: &mut BTreeMap<u32, Rc<Process>>) {
     }
 }
 
+/// What a cell is given that nobody declared.
+struct Given {
+    files: Vec<MadeFile>,
+    variables: BTreeMap<String, String>,
+}
+
+/// The whole environment but for what every cell has. What is declared comes last, and so counts.
+fn variables(spec: &CellSpec, inside: &Inside, trust: &Trust, keys: &Keys) -> BTreeMap<String, String> {
+    let mut env = trust.variables();
+    if spec.network.proxy_env {
+        env.extend(inside.proxy_variables());
+    }
+    env.extend(keys.variables.0.clone());
+    env.extend(spec.env.clone());
+    env
+}
+
+/// Leaves this process what it needs from now on.
+fn confine(cell: &Cell, spec: &CellSpec, data: Option<&std::path::Path>) -> Result<Option<Layer>, ErrorBody> {
+    // It could not make it afterwards.
+    make_private(&cell.supervision.folders.egress_logs(&spec.name))
+        .map_err(|error| internal(error.to_string()))?;
+    confinement::enter(cell, spec, data).map_err(|error| {
+        let message = format!("the supervisor could not confine itself: {error}");
+        ErrorBody::new(ErrorCode::Wall, message).layer("supervisor").hint(error.hint())
+    })
+}
+
 fn prepare(
     cell: &Cell,
     spec: &CellSpec,
     data: Option<&std::path::Path>,
     inside: &Inside,
+    given: &Given,
 ) -> Result<Prepared, ErrorBody> {
-    let mut env = if spec.network.proxy_env { inside.proxy_variables() } else { BTreeMap::new() };
-    env.extend(spec.env.clone());
     let limits = spec.effective_limits();
     let request = plan::Request {
         id: &cell.id,
         command: &spec.command,
-        env: &env,
+        env: &given.variables,
         routes: &inside.routes,
         name_servers: &inside.name_servers,
+        files: &given.files,
         mounts: &spec.mounts,
         data,
         limits: &limits,

@@ -36,12 +36,14 @@ use crate::{
 const LINGER: Duration = Duration::from_secs(5);
 
 /// What a supervisor is started with.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Supervision {
     /// Where things are.
     pub folders: Folders,
     /// How a jail is started.
     pub launcher: Launcher,
+    /// The connection to the broker, where the cell uses secrets.
+    pub broker: Option<OwnedFd>,
 }
 
 /// A supervisor that could not do its work.

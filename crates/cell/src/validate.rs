@@ -25,6 +25,7 @@ pub(crate) fn cell(spec: &CellSpec) -> Result<(), ErrorBody> {
     if let Some(Data { size: 0, .. }) = spec.data {
         problems.push("a data quota of 0 bytes holds nothing".to_owned());
     }
+    secrets(spec, &mut problems);
     crate::network::check(&spec.network, &mut problems);
     let limits = spec.effective_limits();
     for name in LimitName::ALL {
@@ -72,6 +73,27 @@ fn environment(env: &BTreeMap<String, String>, problems: &mut Vec<String>) {
     }
 }
 
+/// A variable has one meaning, and one that is looked for at the start of every program is no place for a key.
+fn secrets(spec: &CellSpec, problems: &mut Vec<String>) {
+    const STARTS: [&str; 5] = ["PATH", "HOME", "LANG", "TMPDIR", "LD_PRELOAD"];
+    let mut seen = std::collections::BTreeSet::new();
+    for used in &spec.secrets {
+        let variable = &used.variable;
+        if variable.is_empty() || variable.contains(['=', '\0']) || STARTS.contains(&variable.as_str()) {
+            problems.push(format!("`{variable}` cannot be the variable of the secret `{}`", used.name));
+        }
+        if spec.env.contains_key(variable) {
+            problems.push(format!(
+                "`{variable}` is declared twice: with a value, and for the secret `{}`",
+                used.name
+            ));
+        }
+        if !seen.insert(variable) {
+            problems.push(format!("`{variable}` is the variable of two secrets"));
+        }
+    }
+}
+
 fn text(what: &str, text: &str, problems: &mut Vec<String>) {
     if text.contains('\0') {
         problems.push(format!("{what} holds a byte 0"));
@@ -111,6 +133,27 @@ mod tests {
             ["an argument holds a byte 0", "`A=B`", "`here` is not an absolute path", "the limit `memory`"]
         {
             assert!(refused.message.contains(part), "{part} is not in {}", refused.message);
+        }
+    }
+
+    #[test]
+    fn a_variable_of_a_secret_has_one_meaning() {
+        let spec: CellSpec = serde_json::from_value(serde_json::json!({
+            "name": "x",
+            "command": ["a"],
+            "env": { "TOKEN": "1" },
+            "secrets": [
+                { "name": "A", "variable": "TOKEN" },
+                { "name": "B", "variable": "KEY" },
+                { "name": "C", "variable": "KEY" },
+                { "name": "D", "variable": "PATH" }
+            ]
+        }))
+        .unwrap();
+        let refused = cell(&spec).unwrap_err().message;
+        for part in ["`TOKEN` is declared twice", "`KEY` is the variable of two secrets", "`PATH` cannot be"]
+        {
+            assert!(refused.contains(part), "{part} is not in {refused}");
         }
     }
 }

@@ -209,6 +209,7 @@ impl Configuration {
             data: plan.data().cloned(),
             limits: Some(plan.limits().clone()),
             network: self.network_of(plan),
+            secrets: Vec::new(),
             cwd: None,
             lease: Lease::Connection,
         })

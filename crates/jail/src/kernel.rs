@@ -181,7 +181,7 @@ fn state_limits(root: BorrowedFd<'_>, spec: &Spec, base: &Path) -> Result<(), Fa
         ("cpu/cpu.cfs_quota_us", format!("{quota}\n")),
         ("cpu/cpu.cfs_period_us", format!("{PERIOD_US}\n")),
     ] {
-        file(root, &base.join(name), &contents)?;
+        file(root, &base.join(name), contents.as_bytes())?;
     }
     Ok(())
 }

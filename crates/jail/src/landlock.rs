@@ -72,7 +72,12 @@ fn grants(spec: &Spec, abi: ABI) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
                 let access = if is_folder(path) { mount } else { mount & AccessFs::from_file(abi) };
                 grants.push((path.clone(), access));
             }
-            Entry::Bind { .. } | Entry::Dir { .. } | Entry::Symlink { .. } | Entry::File { .. } => {}
+            Entry::Bind { .. }
+            | Entry::Dir { .. }
+            | Entry::Symlink { .. }
+            | Entry::Links { .. }
+            | Entry::File { .. }
+            | Entry::Part { .. } => {}
         }
     }
     grants

@@ -112,12 +112,12 @@ fn file_point(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Failure> {
     }
 }
 
-pub(crate) fn file(root: BorrowedFd<'_>, path: &Path, contents: &str) -> Result<(), Failure> {
+pub(crate) fn file(root: BorrowedFd<'_>, path: &Path, contents: &[u8]) -> Result<(), Failure> {
     let step = || format!("writing {}", path.display());
     let (at, name) = parent(root, path)?;
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&at, &name, flags, Mode::from_raw_mode(0o644)).step(Stage::Mounts, step)?;
-    let mut rest = contents.as_bytes();
+    let mut rest = contents;
     while !rest.is_empty() {
         let written = rustix::io::write(&file, rest).step(Stage::Mounts, step)?;
         rest = rest.get(written..).unwrap_or_default();

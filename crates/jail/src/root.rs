@@ -61,7 +61,18 @@ fn fill(root: BorrowedFd<'_>, spec: &Spec, trees: Trees, kernel: kernel::Mounts)
         match entry {
             Entry::Dir { .. } => drop(folder(root, path)?),
             Entry::Symlink { target, .. } => symlink(root, path, target)?,
-            Entry::File { contents, .. } => file(root, path, contents)?,
+            Entry::File { contents, .. } => file(root, path, contents.as_bytes())?,
+            Entry::Part { begin, size, .. } => {
+                // Checked when the spec was read.
+                file(root, path, spec.part(*begin, *size).unwrap_or_default())?;
+            }
+            Entry::Links { links, .. } => {
+                let at = folder(root, path)?;
+                for (name, target) in links {
+                    rustix::fs::symlinkat(target, &at, name)
+                        .step(Stage::Mounts, || format!("linking {}", path.join(name).display()))?;
+                }
+            }
             Entry::Tmpfs { size, files, sticky, .. } => scratch(root, path, *size, *files, *sticky)?,
             Entry::Bind { masked, .. } => {
                 for tree in binds.next().unwrap_or_default() {

@@ -39,13 +39,26 @@ pub fn program() -> Vec<sock_filter> {
     without(&|guard| crate::guard::off(guard))
 }
 
+/// The filter of a supervisor: the tools' list, without starting programs, sockets of this machine and signals to others.
+pub fn supervisor_program() -> Vec<sock_filter> {
+    compile::compile(table::supervisor_calls(), &|guard| crate::guard::off(guard))
+}
+
+/// Puts the filter on every thread of this process and all they start from now on.
+///
+/// # Errors
+/// As [`install`], and where another thread has a filter of its own.
+pub fn install_everywhere(program: &[sock_filter]) -> io::Result<()> {
+    sys::set_filter(program, libc::SECCOMP_FILTER_FLAG_TSYNC)
+}
+
 /// Puts the filter on the calling thread and all it starts from now on.
 ///
 /// # Errors
 /// What seccomp(2) says: `EACCES` where `no_new_privs` is not set (the caller sets it), `EINVAL` where the kernel has
 /// no filters.
 pub fn install(program: &[sock_filter]) -> io::Result<()> {
-    sys::set_filter(program)
+    sys::set_filter(program, 0)
 }
 
 fn without(off: &dyn Fn(&str) -> bool) -> Vec<sock_filter> {

@@ -32,6 +32,9 @@ pub struct Spec {
     pub routes: Vec<Route>,
     /// A memory watch, where no cgroup holds the ceiling.
     pub watch: Option<MemoryWatch>,
+    /// The bytes that [`Entry::Part`] names. They travel behind the spec and not in it: certificates are no text.
+    #[serde(skip)]
+    pub contents: Vec<u8>,
 }
 
 /// A range of addresses that are local inside.
@@ -83,6 +86,22 @@ pub enum Entry {
         path: PathBuf,
         /// Its contents.
         contents: String,
+    },
+    /// A read-only file (mode 0644) that is a part of [`Spec::contents`], parents made.
+    Part {
+        /// Path inside.
+        path: PathBuf,
+        /// Where it begins, in bytes.
+        begin: usize,
+        /// How long it is, in bytes.
+        size: usize,
+    },
+    /// Symbolic links in one folder, which is made with its parents.
+    Links {
+        /// Path of the folder inside.
+        path: PathBuf,
+        /// Name and target of each.
+        links: Vec<(String, PathBuf)>,
     },
     /// A host file or folder with everything mounted below it; nosuid and nodev always.
     Bind {
@@ -181,12 +200,34 @@ pub struct Process {
 
 impl Spec {
     /// Reads a spec and checks what the jail relies on: absolute paths without `.` and `..`, a host id that is not 0,
-    /// a tool that can have at least one file and one process.
-    pub fn parse(text: &[u8]) -> Result<Self, Failure> {
-        let spec: Self = serde_json::from_slice(text)
+    /// parts that lie within the contents.
+    pub fn parse(told: &[u8]) -> Result<Self, Failure> {
+        // No byte of JSON is 0.
+        let mut parts = told.splitn(2, |byte| *byte == 0);
+        let text = parts.next().unwrap_or_default();
+        let mut spec: Self = serde_json::from_slice(text)
             .map_err(|error| refuse(Stage::Spec, "reading the spec", error.to_string()))?;
+        spec.contents = parts.next().unwrap_or_default().to_vec();
         spec.check()?;
         Ok(spec)
+    }
+
+    /// What [`Spec::parse`] reads.
+    ///
+    /// # Errors
+    /// If a path is no UTF-8.
+    pub fn tell(&self) -> serde_json::Result<Vec<u8>> {
+        let mut told = serde_json::to_vec(self)?;
+        if !self.contents.is_empty() {
+            told.push(0);
+            told.extend_from_slice(&self.contents);
+        }
+        Ok(told)
+    }
+
+    /// The bytes of a part.
+    pub(crate) fn part(&self, begin: usize, size: usize) -> Option<&[u8]> {
+        self.contents.get(begin..begin.checked_add(size)?)
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -201,6 +242,17 @@ impl Spec {
             }
             if RESERVED.iter().any(|own| path.starts_with(own)) && path != Path::new("/dev/shm") {
                 return bad(format!("`{}` is the jail's own business", path.display()));
+            }
+            if let Entry::Part { begin, size, .. } = entry
+                && self.part(*begin, *size).is_none()
+            {
+                return bad(format!("the contents of `{}` are not there", path.display()));
+            }
+            if let Entry::Links { links, .. } = entry
+                && let Some((name, _)) =
+                    links.iter().find(|(name, _)| name.contains('/') || !is_plain_relative(Path::new(name)))
+            {
+                return bad(format!("`{name}` is not the name of a link"));
             }
             if let Entry::Bind { source, guarded, masked, .. } = entry {
                 if !is_plain_absolute(source) {
@@ -222,6 +274,8 @@ impl Entry {
             Self::Dir { path }
             | Self::Symlink { path, .. }
             | Self::File { path, .. }
+            | Self::Part { path, .. }
+            | Self::Links { path, .. }
             | Self::Bind { path, .. }
             | Self::Tmpfs { path, .. } => path,
         }

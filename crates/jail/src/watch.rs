@@ -21,7 +21,12 @@ impl Watch {
     pub(crate) fn new(watch: MemoryWatch, spec: &Spec) -> Self {
         let scratch = spec.root.iter().filter_map(|entry| match entry {
             Entry::Tmpfs { path, .. } => Some(path.clone()),
-            Entry::Dir { .. } | Entry::Symlink { .. } | Entry::File { .. } | Entry::Bind { .. } => None,
+            Entry::Dir { .. }
+            | Entry::Symlink { .. }
+            | Entry::Links { .. }
+            | Entry::File { .. }
+            | Entry::Part { .. }
+            | Entry::Bind { .. } => None,
         });
         Self {
             ceiling: watch.bytes,

@@ -81,6 +81,7 @@ fn spec_paths() {
                 rlimits: Rlimits { open_files: 1, file_size: 1, processes: 1, memory: 1, cpu_milli: 1 },
                 routes: Vec::new(),
                 watch: None,
+                contents: Vec::new(),
             };
             let told = serde_json::to_vec(&spec).unwrap();
             match Spec::parse(&told) {

@@ -62,6 +62,8 @@ pub enum LayerName {
     DataQuota,
     /// Whether the host's core handler would see a crash inside.
     CoreDumps,
+    /// What the supervisor itself could still do, were it taken over.
+    Supervisor,
 }
 
 impl LayerName {
@@ -87,7 +89,8 @@ impl LayerName {
             | Self::Processes
             | Self::Lifecycle
             | Self::DataQuota
-            | Self::CoreDumps => false,
+            | Self::CoreDumps
+            | Self::Supervisor => false,
         }
     }
 }
@@ -115,6 +118,7 @@ impl fmt::Display for LayerName {
             Self::Lifecycle => "life-cycle",
             Self::DataQuota => "data quota",
             Self::CoreDumps => "core dumps",
+            Self::Supervisor => "supervisor",
         })
     }
 }

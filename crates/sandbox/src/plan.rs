@@ -39,8 +39,46 @@ pub struct Request<'a> {
     pub routes: &'a [Route],
     /// Where names are asked for inside.
     pub name_servers: &'a [IpAddr],
+    /// Files of the supervisor's making.
+    pub files: &'a [MadeFile],
     /// Working folder inside; the host's where visible, else `/workspace`, where none is said.
     pub cwd: Option<&'a Path>,
+}
+
+/// Something below `/etc` that nobody finds on the host. It takes the place of whatever of the host's would lie there, or
+/// above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MadeFile {
+    /// A read-only file (mode 0644) that anybody inside can read.
+    Bytes {
+        /// Path inside.
+        path: PathBuf,
+        /// What it holds.
+        contents: Vec<u8>,
+    },
+    /// A symbolic link.
+    Link {
+        /// Path inside.
+        path: PathBuf,
+        /// What it points to.
+        target: PathBuf,
+    },
+    /// Many links in one folder.
+    Links {
+        /// Path of the folder inside.
+        path: PathBuf,
+        /// Name and target of each.
+        links: Vec<(String, PathBuf)>,
+    },
+}
+
+impl MadeFile {
+    /// Path inside.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Bytes { path, .. } | Self::Link { path, .. } | Self::Links { path, .. } => path,
+        }
+    }
 }
 
 /// Everything decided; nothing runs yet.
@@ -125,10 +163,11 @@ pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareEr
     }
     let watched =
         layers.iter().any(|layer| layer.name == LayerName::Memory && layer.state == LayerState::Watched);
+    let mut contents = Vec::new();
     let spec = Spec {
         hostname: host.hostname.clone(),
         identity: identity::of(lease.as_ref()),
-        root: root(plan.base, plan.entries, request),
+        root: root(with_made(plan.base, request.files, &mut contents), plan.entries, request),
         cgroups: created.groups.spec(),
         rlimits: Rlimits {
             open_files: request.limits.open_files,
@@ -140,6 +179,7 @@ pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareEr
         routes: request.routes.to_vec(),
         watch: watched
             .then_some(MemoryWatch { bytes: request.limits.memory, interval_ms: WATCH_INTERVAL_MS }),
+        contents,
     };
     let process = Process {
         argv: plan.argv,
@@ -195,6 +235,21 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
         });
     }
     root
+}
+
+/// Puts files of the supervisor's making in place of what the host has there.
+fn with_made(mut base: Vec<Entry>, made: &[MadeFile], contents: &mut Vec<u8>) -> Vec<Entry> {
+    base.retain(|entry| !made.iter().any(|made| made.path().starts_with(entry.path())));
+    base.extend(made.iter().map(|made| match made {
+        MadeFile::Bytes { path, contents: bytes } => {
+            let begin = contents.len();
+            contents.extend_from_slice(bytes);
+            Entry::Part { path: path.clone(), begin, size: bytes.len() }
+        }
+        MadeFile::Link { path, target } => Entry::Symlink { path: path.clone(), target: target.clone() },
+        MadeFile::Links { path, links } => Entry::Links { path: path.clone(), links: links.clone() },
+    }));
+    base
 }
 
 /// The resolver's file (resolv.conf(5)). A name is answered at once or not at all, so nothing is gained by waiting.

@@ -72,6 +72,7 @@ fn throw_away() -> anyhow::Result<CellSpec> {
         data: None,
         limits: Some(Limits { require: std::collections::BTreeSet::new(), ..Limits::code() }),
         network: NetworkSpec::default(),
+        secrets: Vec::new(),
         cwd: None,
         lease: Lease::Connection,
     })

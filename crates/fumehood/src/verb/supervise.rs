@@ -21,6 +21,7 @@ pub(crate) fn perform(asked: Supervise) -> anyhow::Result<ExitCode> {
     if let Some(state) = asked.state {
         folders.state = state;
     }
-    serve(Supervision { folders, launcher: places::launcher()? }, owner).context("supervising a cell")?;
+    let supervision = Supervision { folders, launcher: places::launcher()?, broker: None };
+    serve(supervision, owner).context("supervising a cell")?;
     Ok(ExitCode::SUCCESS)
 }

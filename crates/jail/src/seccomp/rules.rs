@@ -74,6 +74,52 @@ pub static SOCKET: Rule = Rule {
     otherwise: Answer::Errno(libc::EAFNOSUPPORT),
 };
 
+/// `socket` of a supervisor: TCP, UDP and the list of interfaces.
+pub static OUTWARDS: Rule = Rule {
+    name: "supervisor-socket",
+    clauses: &[
+        Clause {
+            says: "`AF_INET`, `AF_INET6` with TCP: what leaves the cell",
+            tests: &[is(0, INTERNET), field(1, SOCKET_TYPE, &[1]), is(2, &[0, 6])],
+            answer: Answer::Allow,
+        },
+        Clause {
+            says: "`AF_INET`, `AF_INET6` with UDP: looking names up",
+            tests: &[is(0, INTERNET), field(1, SOCKET_TYPE, &[2]), is(2, &[0, 17])],
+            answer: Answer::Allow,
+        },
+        Clause {
+            says: "`NETLINK_ROUTE`: which addresses this machine has, for the order of answers",
+            tests: &[is(0, NETLINK), is(2, &[0])],
+            answer: Answer::Allow,
+        },
+        Clause {
+            says: "`AF_UNIX`: other supervisors, agents of keys, buses; Landlock before ABI 9 does not see a connection to one",
+            tests: &[is(0, UNIX)],
+            answer: EPERM,
+        },
+    ],
+    otherwise: Answer::Errno(libc::EAFNOSUPPORT),
+};
+
+/// `prctl` of a supervisor: it has no reason to change what it said of itself.
+pub static PRCTL_SUPERVISOR: Rule = Rule {
+    name: "supervisor-prctl",
+    clauses: &[
+        Clause {
+            says: "names of threads and of memory (`PR_SET_NAME`, `PR_GET_NAME`, `PR_SET_VMA`)",
+            tests: &[is(0, &[15, 16, 0x5356_4d41])],
+            answer: Answer::Allow,
+        },
+        Clause {
+            says: "`PR_SET_DUMPABLE`: others could read the memory",
+            tests: &[is(0, &[4])],
+            answer: EPERM,
+        },
+    ],
+    otherwise: Answer::Errno(libc::EINVAL),
+};
+
 /// `socketpair`: domain.
 pub static SOCKETPAIR: Rule = Rule {
     name: "socket",

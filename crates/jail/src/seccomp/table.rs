@@ -10,6 +10,7 @@ mod network;
 #[cfg(target_arch = "x86_64")]
 mod older;
 mod processes;
+mod supervisor;
 
 /// One line of the list.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,6 +61,12 @@ pub fn families() -> &'static [Family] {
 /// Every line.
 pub fn calls() -> impl Iterator<Item = &'static Call> {
     FAMILIES.iter().flat_map(|family| family.calls)
+}
+
+/// Every line of a supervisor's list: the tools', with the differences of its own.
+pub fn supervisor_calls() -> impl Iterator<Item = &'static Call> {
+    let differs = |call: &&Call| supervisor::CALLS.iter().any(|own| own.number == call.number);
+    calls().filter(move |call| !differs(call)).chain(supervisor::CALLS)
 }
 
 const FAMILIES: &[Family] = &[

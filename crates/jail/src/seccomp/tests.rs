@@ -180,3 +180,42 @@ fn the_reference_page_is_the_table() {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(kept == page, "{} is not what the table says; write it with FUMEHOOD_BLESS=1", path.display());
 }
+
+#[test]
+fn a_supervisor_starts_nothing_and_reaches_nobody_on_this_machine() {
+    const UNIX: u64 = 1;
+    const STREAM: u64 = 1;
+    const NEW_USER: u64 = 0x1000_0000;
+    const SET_DUMPABLE: u64 = 4;
+    let of =
+        |name: &str, arguments: &[u64]| run(&super::supervisor_program(), &data(number(name), arguments)).0;
+    for name in [
+        "execve",
+        "execveat",
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "mount",
+        "bpf",
+        "keyctl",
+        "open_by_handle_at",
+        "pidfd_getfd",
+        "pidfd_open",
+        "kill",
+        "tgkill",
+        "setns",
+        "socketpair",
+    ] {
+        assert_eq!(of(name, &[]), EPERM, "{name}");
+    }
+    assert_eq!(of("socket", &[UNIX, STREAM]), EPERM);
+    // AF_INET and a stream, AF_INET6 and datagrams, AF_NETLINK and its routes.
+    for (family, kind) in [(2, STREAM), (10, 2), (16, 3)] {
+        assert_eq!(of("socket", &[family, kind]), Answer::Allow, "{family}");
+    }
+    assert_eq!(of("unshare", &[NEW_USER]), EPERM);
+    assert_eq!(of("prctl", &[SET_DUMPABLE, 1]), EPERM);
+    for name in ["splice", "pipe2", "connect", "setsockopt", "accept4", "pidfd_send_signal", "rmdir"] {
+        assert_eq!(of(name, &[]), Answer::Allow, "{name}");
+    }
+}

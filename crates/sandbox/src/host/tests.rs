@@ -159,6 +159,8 @@ fn entry_path(entry: &Entry) -> &Path {
         | Entry::Symlink { path, .. }
         | Entry::Dir { path }
         | Entry::File { path, .. }
+        | Entry::Part { path, .. }
+        | Entry::Links { path, .. }
         | Entry::Tmpfs { path, .. } => path,
     }
 }

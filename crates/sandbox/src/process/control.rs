@@ -238,10 +238,14 @@ impl Waiting {
 }
 
 /// A value as JSON in a memfd, for what may be longer than a datagram.
-pub(super) fn memfd<T: serde::Serialize>(name: &str, value: &T) -> std::io::Result<OwnedFd> {
-    let text = serde_json::to_vec(value)?;
+fn memfd<T: serde::Serialize>(name: &str, value: &T) -> std::io::Result<OwnedFd> {
+    memfd_of(name, &serde_json::to_vec(value)?)
+}
+
+/// Bytes in a memfd, to be read from their beginning.
+pub(super) fn memfd_of(name: &str, bytes: &[u8]) -> std::io::Result<OwnedFd> {
     let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
-    file.write_all(&text)?;
+    file.write_all(bytes)?;
     std::io::Seek::rewind(&mut file)?;
     Ok(file.into())
 }

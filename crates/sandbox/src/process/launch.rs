@@ -18,7 +18,7 @@ use rustix::{
 };
 use tokio::{io::unix::AsyncFd, sync::oneshot};
 
-use super::{Control, Ended, Launcher, Sandbox, StartError, control::memfd, sys};
+use super::{Control, Ended, Launcher, Sandbox, StartError, control::memfd_of, sys};
 
 /// Builds a cell. The future is cancel-safe: dropped half way, everything made so far ends.
 pub(super) async fn start(launcher: &Launcher, spec: &Spec) -> Result<Sandbox, StartError> {
@@ -28,7 +28,8 @@ pub(super) async fn start(launcher: &Launcher, spec: &Spec) -> Result<Sandbox, S
         .map_err(|error| io("becoming the reaper")(error.into()))?;
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
         .map_err(|error| io("making the control socket")(error.into()))?;
-    let told = memfd("spec", spec).map_err(io("writing the spec"))?;
+    let told = spec.tell().map_err(Into::into).and_then(|told| memfd_of("spec", &told));
+    let told = told.map_err(io("writing the spec"))?;
     let control = Control::new(ours).map_err(io("watching the control socket"))?;
     let mut child = spawn(launcher, &theirs, &told)?;
     drop((theirs, told));

@@ -52,6 +52,7 @@ async fn probe() -> io::Result<Value> {
         limits: &limits,
         routes: &[],
         name_servers: &[],
+        files: &[],
         cwd: None,
     };
     let began = Instant::now();

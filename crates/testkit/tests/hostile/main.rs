@@ -17,6 +17,7 @@ mod privileges;
 mod proc;
 mod scene;
 mod sockets;
+mod supervisor;
 mod syscalls;
 mod table;
 mod terminals;

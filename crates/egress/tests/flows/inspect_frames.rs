@@ -52,7 +52,10 @@ fn tricks() -> Vec<(&'static str, Vec<u8>)> {
     let headers = |block: &[u8]| frame(1, 5, 1, block);
     let pseudo = |more: &[(&str, &str)]| headers(&request(API, more));
     let rapid: Vec<u8> = (0..2_000_u32)
-        .flat_map(|at| [frame(1, 5, 2 * at + 1, &request(API, &[])), frame(3, 0, 2 * at + 1, &8_u32.to_be_bytes())].concat())
+        .flat_map(|at| {
+            [frame(1, 5, 2 * at + 1, &request(API, &[])), frame(3, 0, 2 * at + 1, &8_u32.to_be_bytes())]
+                .concat()
+        })
         .collect();
     let flood: Vec<u8> = std::iter::once(frame(1, 1, 1, &request(API, &[])))
         .chain((0..2_000).map(|_| frame(9, 0, 1, &field("x-more", "a"))))
@@ -73,7 +76,10 @@ fn tricks() -> Vec<(&'static str, Vec<u8>)> {
         ("data before headers", frame(0, 1, 1, b"x")),
         ("a pushed promise", frame(5, 4, 1, &[0; 8])),
         ("a window of nothing", frame(8, 0, 0, &0_u32.to_be_bytes())),
-        ("priority of itself then nothing", [pseudo(&[(":method", "POST")]), frame(2, 0, 1, &[0; 4])].concat()),
+        (
+            "priority of itself then nothing",
+            [pseudo(&[(":method", "POST")]), frame(2, 0, 1, &[0; 4])].concat(),
+        ),
     ]
 }
 
@@ -121,7 +127,9 @@ alone! {
 
 /// Requests whose pseudo-headers could be read in two ways: each a stream error or a refusal, never a request to the host.
 fn ambiguous() -> Vec<(&'static str, Vec<u8>)> {
-    let fields = |fields: &[(&str, &str)]| fields.iter().flat_map(|(name, value)| field(name, value)).collect::<Vec<u8>>();
+    let fields = |fields: &[(&str, &str)]| {
+        fields.iter().flat_map(|(name, value)| field(name, value)).collect::<Vec<u8>>()
+    };
     let scheme = (":scheme", "https");
     vec![
         ("two methods", request(API, &[(":method", "POST")])),
@@ -129,7 +137,10 @@ fn ambiguous() -> Vec<(&'static str, Vec<u8>)> {
         ("two authorities", request(API, &[(":authority", "evil.example.net")])),
         ("a pseudo-header of answers", request(API, &[(":status", "200")])),
         ("an unknown pseudo-header", request(API, &[(":evil", "x")])),
-        ("a pseudo-header behind a header", fields(&[(":method", "GET"), scheme, ("x", "y"), (":path", "/"), (":authority", API)])),
+        (
+            "a pseudo-header behind a header",
+            fields(&[(":method", "GET"), scheme, ("x", "y"), (":path", "/"), (":authority", API)]),
+        ),
         ("no method", fields(&[scheme, (":path", "/"), (":authority", API)])),
         ("no path", fields(&[(":method", "GET"), scheme, (":authority", API)])),
         ("an empty path", fields(&[(":method", "GET"), scheme, (":path", ""), (":authority", API)])),
@@ -142,10 +153,27 @@ fn ambiguous() -> Vec<(&'static str, Vec<u8>)> {
         ("NUL in a value", request(API, &[("x", "a\0b")])),
         ("a colon in a name", request(API, &[("x:y", "z")])),
         ("CONNECT", fields(&[(":method", "CONNECT"), (":authority", API)])),
-        ("a WebSocket over CONNECT", fields(&[(":method", "CONNECT"), (":protocol", "websocket"), scheme, (":path", "/"), (":authority", API)])),
+        (
+            "a WebSocket over CONNECT",
+            fields(&[
+                (":method", "CONNECT"),
+                (":protocol", "websocket"),
+                scheme,
+                (":path", "/"),
+                (":authority", API),
+            ]),
+        ),
         ("user information", request("user@api.example.com", &[])),
         ("another host", request("evil.example.net", &[])),
-        ("a path that is a URL", fields(&[(":method", "GET"), scheme, (":path", "https://evil.example.net/"), (":authority", API)])),
+        (
+            "a path that is a URL",
+            fields(&[
+                (":method", "GET"),
+                scheme,
+                (":path", "https://evil.example.net/"),
+                (":authority", API),
+            ]),
+        ),
     ]
 }
 

@@ -12,7 +12,9 @@ use model::secret::{Binding, Place, SecretName};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::alone::alone;
-use crate::inspect_world::{API, Asked, Ca, Host, Inspected, TOKEN, VALUE, binding, body, get, placeholder, ring, start, two};
+use crate::inspect_world::{
+    API, Asked, Ca, Host, Inspected, TOKEN, VALUE, binding, body, get, placeholder, ring, start, two,
+};
 use crate::origins::ask;
 use crate::world::{Plan, until, within};
 
@@ -34,7 +36,8 @@ async fn echo(ca: &Ca) -> Host {
             }
             let text = String::from_utf8(bytes.clone()).unwrap();
             let auth = text.lines().find_map(|line| line.strip_prefix("authorization: ")).unwrap_or("none");
-            let head = format!("HTTP/1.1 200 OK\r\nx-echo: {auth}\r\ncontent-length: {}\r\n\r\n", bytes.len());
+            let head =
+                format!("HTTP/1.1 200 OK\r\nx-echo: {auth}\r\ncontent-length: {}\r\n\r\n", bytes.len());
             stream.write_all(head.as_bytes()).await.unwrap();
             for byte in &bytes {
                 stream.write_all(&[*byte]).await.unwrap();

@@ -15,7 +15,9 @@ use secrets::plaintext::Plaintext;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::alone::alone;
-use crate::inspect_world::{API, Ca, Host, TOKEN, VALUE, binding, get, placeholder, ring, start, two, with_rules};
+use crate::inspect_world::{
+    API, Ca, Host, TOKEN, VALUE, binding, get, placeholder, ring, start, two, with_rules,
+};
 use crate::world::{Plan, Shared, until, within};
 
 fn made(generation: u64, rules: &[&str], ring: &Arc<Keyring>) -> Policy {

@@ -42,12 +42,27 @@ fn the_log_and_the_counters_are_bounded() {
     }
     assert_eq!(log.since(0).len(), 10);
     assert_eq!(log.lock().counting.len(), 10);
+    assert_eq!(log.lock().revised.len(), 10);
     assert!(log.usage().len() <= 6);
     assert_eq!(log.total().connections, 1000);
     assert_eq!(log.total().refused, 1000);
     // What was pushed out is told anew.
     log.record(refused("h0.com"));
     assert_eq!(log.since(0).last().map(|entry| entry.count), Some(1));
+}
+
+#[test]
+fn what_is_new_is_told_in_the_order_of_its_change_and_nothing_else() {
+    let log = Log::new(LogSettings { entries: 4, ..Default::default() });
+    for host in ["a.com", "b.com", "a.com", "c.com", "b.com", "d.com", "a.com", "e.com", "b.com"] {
+        log.record(refused(host));
+    }
+    let all: Vec<(u64, u64, u64)> =
+        log.since(0).iter().map(|entry| (entry.revision, entry.number, entry.count)).collect();
+    // The first entry was pushed out by `e.com`; a third time is counted, and no news.
+    assert_eq!(all, [(4, 2, 1), (5, 1, 3), (6, 3, 1), (7, 4, 1)]);
+    let later: Vec<u64> = log.since(5).iter().map(|entry| entry.revision).collect();
+    assert_eq!((later, log.since(7).len()), (vec![6, 7], 0));
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ impl HostRule {
     #[must_use]
     pub fn with_terms(self, terms: Terms) -> Option<Self> {
         let seen = !matches!(self.reach, Reach::One(_, Kind::Tcp));
-        seen.then(|| Self { terms: Some(terms), ..self })
+        seen.then_some(Self { terms: Some(terms), ..self })
     }
 
     /// The same rule without terms.

@@ -3,6 +3,8 @@
 use egress::rule::HostRule;
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value};
 
+mod table;
+
 /// Which list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum List<'a> {
@@ -21,42 +23,76 @@ pub(crate) enum EditError {
     /// The table of the server is not where it was read from.
     #[error("`{0}` is written in a way that cannot be changed by program")]
     Shape(String),
+    /// A host of a table has one list of methods and one of paths, and the rule fits to neither.
+    #[error(
+        "`{host}` has other requests in the table of hosts than `{rule}`; write `hosts` as a list of rules for both"
+    )]
+    Terms {
+        /// The host, as it is written there.
+        host: String,
+        /// The rule that was to be added.
+        rule: String,
+    },
 }
 
 /// The text with `rules` added to the list, where they are not in it in any spelling; none where nothing changes.
 pub(crate) fn added(text: &str, list: List<'_>, rules: &[HostRule]) -> Result<Option<String>, EditError> {
     let mut document = parse(text)?;
-    let array = array(&mut document, list)?;
-    let before = array.len();
-    for rule in rules {
-        if position(array, rule).is_none() {
-            push(array, &rule.to_string());
+    let mut changed = false;
+    match place(&mut document, list)? {
+        Place::Array(array) => {
+            for rule in rules {
+                if position(array, rule).is_none() {
+                    push(array, &rule.to_string());
+                    changed = true;
+                }
+            }
+        }
+        Place::Table(table) => {
+            for rule in rules {
+                changed |= table::add(table, rule)?;
+            }
         }
     }
-    let changed = array.len() != before;
     Ok(changed.then(|| document.to_string()))
 }
 
 /// The text without `rules` in the list, however they are spelled; none where nothing changes.
 pub(crate) fn removed(text: &str, list: List<'_>, rules: &[HostRule]) -> Result<Option<String>, EditError> {
     let mut document = parse(text)?;
-    let array = array(&mut document, list)?;
     let mut changed = false;
-    for rule in rules {
-        while let Some(index) = position(array, rule) {
-            remove(array, index);
-            changed = true;
+    match place(&mut document, list)? {
+        Place::Array(array) => {
+            for rule in rules {
+                while let Some(index) = position(array, rule) {
+                    remove(array, index);
+                    changed = true;
+                }
+            }
+        }
+        Place::Table(table) => {
+            for rule in rules {
+                changed |= table::remove(table, rule);
+            }
         }
     }
     Ok(changed.then(|| document.to_string()))
+}
+
+/// How hosts are written.
+enum Place<'a> {
+    /// As a list of rules.
+    Array(&'a mut Array),
+    /// As a table of hosts with their requests.
+    Table(&'a mut dyn TableLike),
 }
 
 fn parse(text: &str) -> Result<DocumentMut, EditError> {
     text.parse::<DocumentMut>().map_err(|error| EditError::Syntax(error.message().to_owned()))
 }
 
-/// The list, made where there is none.
-fn array<'a>(document: &'a mut DocumentMut, list: List<'_>) -> Result<&'a mut Array, EditError> {
+/// The list or table; a list is made where there is neither.
+fn place<'a>(document: &'a mut DocumentMut, list: List<'_>) -> Result<Place<'a>, EditError> {
     let (table, key) = match list {
         List::Server(name) => {
             let servers = below(document.as_table_mut(), "servers")?;
@@ -73,8 +109,14 @@ fn array<'a>(document: &'a mut DocumentMut, list: List<'_>) -> Result<&'a mut Ar
     if !table.contains_key(key) {
         table.insert(key, Item::Value(Value::Array(Array::new())));
     }
-    let found = table.get_mut(key).and_then(Item::as_array_mut);
-    found.ok_or_else(|| EditError::Shape(key.to_owned()))
+    match table.get_mut(key) {
+        Some(Item::Value(Value::Array(array))) => Ok(Place::Array(array)),
+        Some(item) => match item.as_table_like_mut() {
+            Some(table) => Ok(Place::Table(table)),
+            None => Err(EditError::Shape(key.to_owned())),
+        },
+        None => Err(EditError::Shape(key.to_owned())),
+    }
 }
 
 fn below<'a>(table: &'a mut dyn TableLike, key: &str) -> Result<&'a mut dyn TableLike, EditError> {

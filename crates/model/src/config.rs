@@ -37,6 +37,8 @@ mod complaint;
 mod data;
 mod env;
 mod flags;
+mod host_check;
+mod hosts;
 mod limit_name;
 mod limits;
 mod maximum;

@@ -20,7 +20,11 @@ impl SecretName {
         let text = text.into();
         let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
         let rest = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if first && rest && text.len() <= Self::MAX_LEN { Ok(Self(text)) } else { Err(SecretNameError { text }) }
+        if first && rest && text.len() <= Self::MAX_LEN {
+            Ok(Self(text))
+        } else {
+            Err(SecretNameError { text })
+        }
     }
 
     /// The name as text.
@@ -50,7 +54,9 @@ impl From<SecretName> for String {
 
 /// A text that is no name of a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a secret's name: use 1 to 64 letters, digits or `_`, not beginning with a digit, such as `GITHUB_TOKEN`")]
+#[error(
+    "`{text}` is not a secret's name: use 1 to 64 letters, digits or `_`, not beginning with a digit, such as `GITHUB_TOKEN`"
+)]
 pub struct SecretNameError {
     text: String,
 }
@@ -223,7 +229,10 @@ mod tests {
     fn a_binding_without_more_than_hosts_is_complete() {
         let binding: Binding = serde_json::from_str(r#"{"hosts":["api.example.com"]}"#).unwrap();
         assert_eq!(binding.foreign, Foreign::Refuse);
-        assert_eq!(serde_json::to_string(&binding).unwrap(), r#"{"hosts":["api.example.com"],"foreign":"refuse"}"#);
+        assert_eq!(
+            serde_json::to_string(&binding).unwrap(),
+            r#"{"hosts":["api.example.com"],"foreign":"refuse"}"#
+        );
         assert!(serde_json::from_str::<Binding>(r#"{"hosts":[],"host":"x"}"#).is_err());
     }
 }

@@ -48,6 +48,21 @@ fn schema_and_program_agree() {
              proxy_env = true\ntransport = 'http'\nport = 8080",
         ),
         (true, "[servers.a]\ncommand = ['x']\ntransport = 'stdio'"),
+        (
+            true,
+            "[servers.a]\ncommand = ['x']\nhosts = ['GET,HEAD https://a.example/v1/*', '* b.example']",
+        ),
+        (
+            true,
+            "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { methods = ['GET'], paths = ['/v1/*'] }\n\
+             hosts.'b.example:1' = { inspect = 'always' }\nhosts.'tcp://c.example:1' = {}",
+        ),
+        (false, "[servers.a]\ncommand = ['x']\nhosts = ['get a.example']"),
+        (false, "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { methods = [] }"),
+        (false, "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { paths = ['a'] }"),
+        (false, "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { inspect = 'never' }"),
+        (false, "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { method = ['GET'] }"),
+        (false, "[servers.a]\ncommand = ['x']\nhosts.'a b' = {}"),
         (false, "[servers.a]\ncommand = ['x']\nhosts = ['a b']"),
         (false, "[servers.a]\ncommand = ['x']\nhosts = ['']"),
         (false, "[servers.a]\ncommand = ['x']\nhosts = 'a.example'"),

@@ -69,12 +69,11 @@ impl Policy {
             return Ok(allowed(rule));
         }
         let by_method = with_terms().find(|(_, terms)| takes_path(terms)).map(|(rule, _)| rule.as_ref());
-        let refusal = match by_method {
-            Some(rule) => refuse(permit, Code::RequestMethod, Some(rule), &format!("`{method}`")),
-            None => {
-                let near = rules.first().map(AsRef::as_ref);
-                refuse(permit, Code::RequestPath, near, &format!("`{method} {path}`"))
-            }
+        let refusal = if let Some(rule) = by_method {
+            refuse(permit, Code::RequestMethod, Some(rule), &format!("`{method}`"))
+        } else {
+            let near = rules.first().map(AsRef::as_ref);
+            refuse(permit, Code::RequestPath, near, &format!("`{method} {path}`"))
         };
         let place = HostRule::exactly(permit.name(), permit.port(), permit.kind());
         let line = place.and_then(|place| {

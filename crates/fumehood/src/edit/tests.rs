@@ -124,3 +124,77 @@ fn what_cannot_be_read_is_not_written() {
     assert!(matches!(added("[allow]\na = 1", List::Allow("a"), &[]), Err(EditError::Shape(_))));
     assert!(matches!(added("", List::Server("a"), &[]), Err(EditError::Shape(_))));
 }
+
+const TABLE: &str = r#"[servers.weather]
+command = ["x"]
+
+[servers.weather.hosts] # by host
+"api.github.com" = { methods = ["GET"], paths = ["/repos/acme/*"] } # ours
+"HTTPS://One.example" = { methods = ["get"] }
+"any.example" = {}
+"#;
+
+#[test]
+fn a_table_of_hosts_gets_hosts_methods_and_paths() {
+    let list = List::Server("weather");
+    let more = rules(&[
+        "GET api.github.com/user",
+        "POST https://one.example",
+        "* seen.example",
+        "tcp://db.example:5432",
+        "GET,PUT new.example/v1/*",
+    ]);
+    let text = added(TABLE, list, &more).unwrap().unwrap();
+    assert_snapshot!(text, @r##"
+    [servers.weather]
+    command = ["x"]
+
+    [servers.weather.hosts] # by host
+    "api.github.com" = { methods = ["GET"], paths = ["/repos/acme/*", "/user"] } # ours
+    "HTTPS://One.example" = { methods = ["get", "POST"] }
+    "any.example" = {}
+    "seen.example" = { inspect = "always" }
+    "tcp://db.example:5432" = {}
+    "new.example" = { methods = ["GET", "PUT"], paths = ["/v1/*"] }
+    "##);
+    assert_eq!(added(&text, list, &more[..1]).unwrap(), None, "what is there is not added again");
+    assert_eq!(removed(&text, list, &more).unwrap().unwrap(), TABLE);
+}
+
+#[test]
+fn a_rule_that_would_let_more_through_beside_others_is_not_mixed_into_the_table() {
+    let list = List::Server("weather");
+    for rule in ["POST api.github.com/user", "api.github.com", "* api.github.com", "GET any.example"] {
+        let error = added(TABLE, list, &rules(&[rule])).unwrap_err();
+        assert!(matches!(error, EditError::Terms { .. }), "{rule}: {error}");
+    }
+    for rule in
+        ["GET api.github.com", "POST api.github.com/repos/acme/*", "one.example", "PUT https://one.example"]
+    {
+        assert_eq!(removed(TABLE, list, &rules(&[rule])).unwrap(), None, "{rule}");
+    }
+    let text =
+        removed(TABLE, list, &rules(&["any.example", "GET api.github.com/repos/acme/*"])).unwrap().unwrap();
+    assert!(
+        !text.contains("any.example") && !text.contains("github") && text.contains("One.example"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_rule_with_terms_stands_in_a_list_as_one_text() {
+    let list = List::Server("weather");
+    let rule = rules(&["POST https://api.github.com/repos/acme/x"]);
+    let text = added(WRITTEN, list, &rule).unwrap().unwrap();
+    assert!(text.contains("  \"POST https://api.github.com/repos/acme/x\",\n]"), "{text}");
+    assert_eq!(removed(&text, list, &rule).unwrap().unwrap(), WRITTEN);
+    let text = added(
+        "[allow]\nhosted = { \"a.example\" = {} }\n",
+        List::Allow("hosted"),
+        &rules(&["GET b.example"]),
+    );
+    assert_snapshot!(text.unwrap().unwrap(), @r##"
+    [allow]
+    hosted = { "a.example" = {}, "b.example" = { methods = ["GET"] } }
+    "##);
+}

@@ -15,7 +15,7 @@ use cell_api::{
     network::{NetworkChanged, NetworkOrder},
     spec::Kind,
 };
-use egress::rule::HostRule;
+use egress::{refusal::remedy::shell_word, rule::HostRule};
 use model::name::ServerName;
 use serde::Serialize;
 
@@ -224,8 +224,11 @@ fn tell(
         let how = if direction == Direction::Allow { "lets" } else { "no longer lets" };
         terminal::say(&format!("`{}` {how} {server} reach {names}", file.display()));
     } else if only_code && !done.cells.is_empty() {
+        let options: Vec<String> =
+            rules.iter().map(|rule| format!("`--host {}`", shell_word(&rule.to_string()))).collect();
         terminal::say(&format!(
-            "a cell of `fumehood exec` keeps nothing: give the next one `--host {names}`"
+            "a cell of `fumehood exec` keeps nothing: give the next one {}",
+            options.join(" ")
         ));
     } else if unchanged && direction == Direction::Allow {
         terminal::say(&format!("{server} may reach {names} already"));

@@ -1,52 +1,16 @@
 //! What a server may reach, and how it is reached itself.
-//!
-//! What a host rule is, this crate does not know: whoever does hands in a [`NetworkCheck`].
 
 use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use super::complaint::Complaint;
+pub(super) use super::host_check::host;
+pub use super::host_check::{NetworkCheck, Objection, ShapeOnly};
+use super::hosts;
 use super::limits::kept;
 use super::mounts::{self, Asker, Place};
 use super::problem::Source;
 use super::written::{self, At};
-
-/// Judges the texts of which this crate knows only the outer shape.
-pub trait NetworkCheck {
-    /// A rule such as `api.example.com`, `*.example.com` or `tcp://db.example.com:5432`.
-    fn host(&self, rule: &str) -> Result<(), Objection>;
-    /// A name of the operator's bound to an address.
-    fn upstream(&self, name: &str, address: &str, loopback: bool) -> Result<(), Objection>;
-    /// The URL of the operator's proxy.
-    fn proxy(&self, url: &str) -> Result<(), Objection>;
-}
-
-/// Why a text cannot be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objection {
-    /// What is wrong: lower case, no full stop.
-    pub message: String,
-    /// What to do about it.
-    pub help: Option<String>,
-}
-
-/// Looks at the outer shape alone, for whoever starts nothing by what was read.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ShapeOnly;
-
-impl NetworkCheck for ShapeOnly {
-    fn host(&self, _: &str) -> Result<(), Objection> {
-        Ok(())
-    }
-
-    fn upstream(&self, _: &str, _: &str, _: bool) -> Result<(), Objection> {
-        Ok(())
-    }
-
-    fn proxy(&self, _: &str) -> Result<(), Objection> {
-        Ok(())
-    }
-}
 
 /// How a server speaks MCP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,61 +72,20 @@ pub struct EgressSettings {
     pub extra_roots: Vec<PathBuf>,
 }
 
-/// The most rules of one list.
-const MOST_HOSTS: usize = 256;
-/// The longest rule, in bytes: a host name has 253 (RFC 1035), its scheme and port at most 14 more.
-const LONGEST_HOST: usize = 300;
-
 pub(super) fn server(
     name: &At<String>,
     server: &written::Server,
     check: &dyn NetworkCheck,
     source: &mut Source<'_>,
 ) -> ServerNetwork {
-    let mut hosts = hosts(&server.hosts, check, source);
+    let mut hosts = hosts::rules(&server.hosts, check, source);
     hosts.extend(raw_ports(server, source));
     ServerNetwork { hosts, proxy_env: server.proxy_env, transport: transport(name, server, source) }
 }
 
-/// A list of rules.
-pub(super) fn hosts(
-    written: &[At<String>],
-    check: &dyn NetworkCheck,
-    source: &mut Source<'_>,
-) -> Vec<String> {
-    if let Some(one_too_many) = written.get(MOST_HOSTS) {
-        let complaint = Complaint::new(format!("more than {MOST_HOSTS} hosts"));
-        source.add(one_too_many.span(), &complaint.help("use a wildcard such as `*.example.com`"));
-        return Vec::new();
-    }
-    written
-        .iter()
-        .filter_map(|at| kept(source, at, |text| host(text, check).map(|()| text.clone())))
-        .collect()
-}
-
-/// One rule, wherever it was written.
-pub(super) fn host(text: &str, check: &dyn NetworkCheck) -> Result<(), Complaint> {
-    let shape = |message: &str| {
-        Err(Complaint::new(message)
-            .help("write `api.example.com`, `*.example.com` or `tcp://db.example.com:5432`"))
-    };
-    if text.is_empty() {
-        return shape("the host is empty");
-    }
-    if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return shape("a host holds no blanks and no control characters");
-    }
-    if text.len() > LONGEST_HOST {
-        return shape("the host is too long");
-    }
-    Ok(check.host(text)?)
-}
-
 /// `ports`: raw TCP on each host that is written as a name alone.
 fn raw_ports(server: &written::Server, source: &mut Source<'_>) -> Vec<String> {
-    let plain: Vec<&str> =
-        server.hosts.iter().map(|at| at.get().as_str()).filter(|host| !host.contains([':', '*'])).collect();
+    let plain = hosts::plain_names(&server.hosts);
     let mut rules = Vec::new();
     for at in &server.ports {
         let Some(port) = kept(source, at, |port| number(*port)) else { continue };
@@ -251,10 +174,4 @@ pub(super) fn egress(
 /// A file of the operator's: absolute, or below the home folder.
 fn file(at: &At<String>, place: &Place<'_>, source: &mut Source<'_>) -> Option<PathBuf> {
     kept(source, at, |text| mounts::absolute(text, Asker::Operator, place))
-}
-
-impl From<Objection> for Complaint {
-    fn from(objection: Objection) -> Self {
-        Self { message: objection.message, help: objection.help }
-    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::hosts;
 use super::limits::SomeLimits;
 use super::maximum::Maximum;
 use super::mounts::{Asker, Place};
@@ -119,13 +120,13 @@ impl Operator {
 
 /// The rules by name. A name that cannot be a server's is told.
 fn allow(
-    written: &BTreeMap<At<String>, Vec<At<String>>>,
+    written: &BTreeMap<At<String>, written::Hosts>,
     check: &dyn NetworkCheck,
     source: &mut Source<'_>,
 ) -> BTreeMap<ServerName, Vec<String>> {
     let mut allow = BTreeMap::new();
-    for (name, hosts) in written {
-        let hosts = network::hosts(hosts, check, source);
+    for (name, list) in written {
+        let hosts = hosts::rules(list, check, source);
         match server::name(name) {
             Ok(name) => {
                 allow.insert(name, hosts);

@@ -2,6 +2,7 @@
 //! beyond its type; the types beside this module are what comes out of the checks.
 
 mod data;
+mod hosts;
 mod limits;
 mod mount;
 mod network;
@@ -19,6 +20,7 @@ use serde::Deserialize;
 use serde_spanned::Spanned;
 
 pub(crate) use data::Data;
+pub(crate) use hosts::{Hosts, Requests};
 pub(crate) use limits::{Limits, Maximum};
 pub(crate) use mount::Mount;
 pub(crate) use network::{Egress, Transport, Upstream};

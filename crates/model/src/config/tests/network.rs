@@ -66,8 +66,8 @@ fn what_cannot_be_is_told_where_it_stands() {
          [servers.c]\ncommand = ['x']\nport = 80\n\
          [servers.d]\ncommand = ['x']\ntransport = 'htp'\nport = 70000\n"
     ), @r##"
-    3:10 [''] the host is empty (write `api.example.com`, `*.example.com` or `tcp://db.example.com:5432`)
-    3:14 ['a b'] a host holds no blanks and no control characters (write `api.example.com`, `*.example.com` or `tcp://db.example.com:5432`)
+    3:10 [''] the host is empty (write `api.example.com`, `*.example.com`, `GET api.example.com/v1/*` or `tcp://db.example.com:5432`)
+    3:14 ['a b'] a host holds no blanks and no control characters (write `api.example.com`, `*.example.com`, `GET api.example.com/v1/*` or `tcp://db.example.com:5432`)
     3:21 [7] expected a string, found the number `7`
     4:10 [0] this is not a port (write a number from 1 to 65535)
     8:10 [5432] `ports` opens 5432 on no host (`ports` is about the hosts that are written as a name alone; write `"tcp://HOST:5432"` in `hosts`)
@@ -163,4 +163,57 @@ fn a_server_that_listens_inside() {
     let plan = Plan::server("a", Some(&project), &Operator::default(), &Flags::default()).unwrap();
     assert_eq!(plan.transport(), Transport::Http { port: 8080.try_into().unwrap() });
     assert!(plan.proxy_env());
+}
+
+#[test]
+fn a_table_of_hosts_becomes_a_rule_for_each_path() {
+    assert_eq!(
+        hosts(
+            "hosts.'api.github.com' = { methods = ['post', 'GET'], paths = ['/repos/acme/*', '/user'] }\n\
+             hosts.'a.example' = {}\n\
+             hosts.'b.example:8443' = { inspect = 'always' }\n\
+             hosts.'https://c.example' = { paths = ['/'] }\n\
+             hosts.'*.d.example' = { methods = ['HEAD'] }\n\
+             ports = [5432]"
+        ),
+        [
+            "HEAD *.d.example",
+            "a.example",
+            "POST,GET api.github.com/repos/acme/*",
+            "POST,GET api.github.com/user",
+            "* b.example:8443",
+            "* https://c.example/",
+            "tcp://a.example:5432",
+            "tcp://api.github.com:5432",
+        ]
+    );
+    assert_eq!(
+        hosts(
+            "hosts = ['GET,HEAD https://a.example/v1/*', '* b.example', 'c.example/x', 'd.example']\nports = [22]"
+        ),
+        ["GET,HEAD https://a.example/v1/*", "* b.example", "c.example/x", "d.example", "tcp://d.example:22"]
+    );
+}
+
+#[test]
+fn all_that_is_wrong_in_a_table_of_hosts_is_told_at_its_place() {
+    assert_snapshot!(complaints(
+        "[servers.a]\ncommand = ['x']\n[servers.a.hosts]\n\
+        'a.example' = { methods = ['TRACE', 'GET', ''], paths = ['a', '/b', '/c?d'] }\n\
+        'b.example' = { methods = [] }\n\
+        'GET c.example' = {}\n\
+        'd.example/v1' = { methods = ['GET'] }\n\
+        'e.example' = { inspect = 'never' }\n\
+        'f.example' = { path = '/x' }\n"
+    ), @r##"
+    4:28 ['TRACE'] `TRACE` is not a method such as `GET` or `POST`; `TRACE` and `CONNECT` are never passed on
+    4:44 [''] `` is not a method such as `GET` or `POST`; `TRACE` and `CONNECT` are never passed on
+    4:58 ['a'] `a` is not a pattern of paths such as `/repos/acme/*`: it does not begin with `/` (a `*` at the end is everything below, as in `/repos/acme/*`)
+    4:69 ['/c?d'] `/c?d` is not a pattern of paths such as `/repos/acme/*`: it holds a blank, a control character, or one of `? # \ ; %` (a `*` at the end is everything below, as in `/repos/acme/*`)
+    5:27 [[]] `methods` is empty (leave it out if any may be asked for)
+    6:1 ['GET c.example'] a host of a table is written without methods and path (write `"api.example.com" = { methods = ["GET"], paths = ["/v1/*"] }`)
+    7:1 ['d.example/v1'] a host of a table is written without methods and path (write `"api.example.com" = { methods = ["GET"], paths = ["/v1/*"] }`)
+    8:27 ['never'] unknown value `never` (known here: `always`)
+    9:17 [path] unknown key `path` (did you mean `paths`?)
+    "##);
 }

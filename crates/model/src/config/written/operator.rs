@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, DeclaredSecret, Egress, Limits, Maximum, Server, Upstream};
+use super::{At, DeclaredSecret, Egress, Hosts, Limits, Maximum, Server, Upstream};
 
 /// The operator's configuration: `config.toml` in Fumehood's configuration folder.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -29,14 +29,8 @@ pub(crate) struct Operator {
     #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }))]
     pub(crate) secrets: BTreeMap<At<String>, DeclaredSecret>,
     /// Hosts of servers that no project declares, by the name of the server; as `hosts` of a server.
-    #[schemars(extend(
-        "propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
-        "additionalProperties" = {
-            "type": "array", "maxItems": 256,
-            "items": { "type": "string", "minLength": 1, "maxLength": 300, "pattern": "^\\S+$" },
-        },
-    ))]
-    pub(crate) allow: BTreeMap<At<String>, Vec<At<String>>>,
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
+    pub(crate) allow: BTreeMap<At<String>, Hosts>,
 }
 
 /// What holds for model-written code (`fumehood exec`).

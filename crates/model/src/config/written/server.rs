@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Data, Limits, Mount, Secrets, Transport};
+use super::{At, Data, Hosts, Limits, Mount, Secrets, Transport};
 
 /// One MCP server: how it is started, and what of the host it gets.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -30,11 +30,9 @@ pub(crate) struct Server {
     pub(crate) secrets: Secrets,
     /// Ceilings of this server.
     pub(crate) limits: Option<Limits>,
-    /// What it may reach: `api.example.com` (TLS on 443, HTTP on 80), `*.example.com` (every name below),
-    /// `host:8443` (TLS), `http://host:8080`, `tcp://host:5432`.
+    /// What it may reach, as a list of rules or as a table of hosts with the requests they may get.
     #[serde(default)]
-    #[schemars(length(max = 256), inner(length(min = 1, max = 300), regex(pattern = r"^\S+$")))]
-    pub(crate) hosts: Vec<At<String>>,
+    pub(crate) hosts: Hosts,
     /// Ports for raw TCP on each of `hosts` that is written as a name alone.
     #[serde(default)]
     #[schemars(inner(range(min = 1, max = 65535)))]

@@ -19,6 +19,10 @@ pub struct Needles {
     first: [bool; 256],
     /// Bytes of any needle.
     any: [bool; 256],
+    /// Bytes that some needle ends with.
+    last: [bool; 256],
+    /// Pairs of bytes that stand beside one another in some needle, one bit each.
+    pairs: Vec<u64>,
     longest: usize,
 }
 
@@ -67,7 +71,8 @@ impl Needles {
     pub(crate) fn new(needles: Vec<Needle>) -> Self {
         let mut patterns: Vec<Vec<u8>> = Vec::new();
         let mut begun: Vec<Vec<usize>> = Vec::new();
-        let (mut first, mut any, mut longest) = ([false; 256], [false; 256], 0);
+        let (mut first, mut any, mut last, mut longest) = ([false; 256], [false; 256], [false; 256], 0);
+        let mut pairs = vec![0_u64; 1024];
         for (index, needle) in needles.iter().enumerate() {
             let beginning = needle.from.get(..BEGINNING).unwrap_or(&needle.from);
             if let Some(at) = patterns.iter().position(|known| known == beginning) {
@@ -83,6 +88,11 @@ impl Needles {
             };
             needle.from.first().into_iter().for_each(|byte| mark(&mut first, *byte));
             needle.from.iter().for_each(|byte| mark(&mut any, *byte));
+            needle.from.last().into_iter().for_each(|byte| mark(&mut last, *byte));
+            for pair in needle.from.windows(2) {
+                let (word, bit) = place_of_pair(pair);
+                pairs.get_mut(word).into_iter().for_each(|word| *word |= bit);
+            }
             longest = longest.max(needle.from.len());
         }
         let length = |index: &usize| needles.get(*index).map_or(0, |needle| needle.from.len());
@@ -91,7 +101,16 @@ impl Needles {
         }
         // Patterns of a dozen bytes, a few dozen of them: far from any limit of the builder.
         let exact = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(&patterns).ok();
-        Self { all: needles, exact: exact.filter(|_| !patterns.is_empty()), begun, first, any, longest }
+        Self {
+            all: needles,
+            exact: exact.filter(|_| !patterns.is_empty()),
+            begun,
+            first,
+            any,
+            last,
+            pairs,
+            longest,
+        }
     }
 
     /// Looks at a piece; `end` says that nothing follows it.
@@ -163,8 +182,8 @@ impl Needles {
             }
             units.clear();
             let unfinished = spelling::escapes(bytes.get(at..).unwrap_or_default(), &mut units);
-            let meant = |unit: &Unit| self.any.get(usize::from(unit.byte)) == Some(&true);
-            if (!unfinished || end) && !units.iter().any(meant) {
+            let likely = |unit: &Unit| self.could_go_on(unit.byte, bytes.get(at + unit.length));
+            if (!unfinished || end) && !units.iter().any(likely) {
                 continue;
             }
             let mut start = done.max(at.saturating_sub(reach));
@@ -183,6 +202,19 @@ impl Needles {
             }
             done = start;
         }
+    }
+
+    /// Whether some needle holds `byte` and what follows it, or ends with it. Most escapes in a page are nobody's.
+    fn could_go_on(&self, byte: u8, next: Option<&u8>) -> bool {
+        if self.any.get(usize::from(byte)) != Some(&true) {
+            return false;
+        }
+        let Some(next) = next else { return true };
+        let (word, bit) = place_of_pair(&[byte, *next]);
+        spelling::begins(*next)
+            || *next == b'+'
+            || self.pairs.get(word).is_some_and(|word| word & bit != 0)
+            || self.last.get(usize::from(byte)) == Some(&true)
     }
 
     fn spelled_at(&self, bytes: &[u8], start: usize, end: bool) -> Spelled {
@@ -250,6 +282,12 @@ impl Look {
         out.extend_from_slice(bytes.get(at..self.held).unwrap_or_default());
         out
     }
+}
+
+/// The word and the bit of a pair of bytes.
+fn place_of_pair(pair: &[u8]) -> (usize, u64) {
+    let number = pair.iter().fold(0_usize, |number, byte| number << 8 | usize::from(*byte));
+    (number / 64, 1 << (number % 64))
 }
 
 /// A needle at `range`, with the character of base64 behind that holds its last bits.

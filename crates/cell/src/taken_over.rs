@@ -26,7 +26,13 @@ pub(crate) fn attempt(cell: &Cell) {
 }
 
 fn attempt_one(what: &str, object: &str) -> io::Result<()> {
-    let process = || object.parse().ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput.into());
+    let process = || {
+        object
+            .parse()
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))
+    };
     match what {
         "read" => std::fs::read(object).map(drop),
         "list" => std::fs::read_dir(object).map(drop),

@@ -22,8 +22,13 @@ const FAMILIES: &[&[Case]] = &[
 ];
 
 /// Guards of controls that are no table's.
-const OTHERS: &[&[&str]] =
-    &[crate::bombs::GUARDS, crate::mounts::GUARDS, crate::other_cells::GUARDS, crate::sockets::GUARDS];
+const OTHERS: &[&[&str]] = &[
+    crate::bombs::GUARDS,
+    crate::mounts::GUARDS,
+    crate::other_cells::GUARDS,
+    crate::sockets::GUARDS,
+    crate::supervisor::GUARDS,
+];
 
 fn used() -> BTreeSet<String> {
     let cases = FAMILIES.iter().copied().flatten();

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use testkit::world::{Caller, World};
 
 /// The guard, and a name that is no guard's: the twin with everything in its place.
+pub(crate) const GUARDS: &[&str] = &[GUARD];
 const GUARD: &str = "supervisor-confinement";
 const NONE: &str = "none";
 
@@ -63,6 +64,9 @@ fn told(world: &World) -> Vec<(String, String)> {
 
 fn try_all(caller: Caller, off: &str) -> (World, Vec<(String, String)>) {
     let world = World::new(caller).expect("the world can be made");
+    for folder in ["data/fumehood", "home/.ssh"] {
+        world.make_folder(folder).unwrap();
+    }
     let secret = |below: &str| text(&world.make_file(below, "canary-of-the-host", 0o600).unwrap());
     let vault = secret("data/fumehood/vault.age");
     let key = secret("home/.ssh/id_ed25519");

@@ -111,9 +111,9 @@ impl Stage {
         for kept in ["state/fumehood", "state/fumehood/cells"] {
             self.world.make_folder(kept).unwrap();
         }
-        let logs = self.world.path("state/fumehood/logs");
+        let logs = ["state/fumehood/logs", "state/fumehood/egress"].map(|name| self.world.path(name));
         let marker = self.world.folder().to_str().unwrap();
-        let mut traces = Traces::before(marker, &folders, &self.cells(), &[logs]).unwrap();
+        let mut traces = Traces::before(marker, &folders, &self.cells(), &logs).unwrap();
         let (stdin, their_stdin) = pipe();
         let (their_stdout, stdout) = pipe();
         let stderr = File::create(self.world.path("stderr")).unwrap();

@@ -27,8 +27,8 @@ pub struct Allowed {
 impl Policy {
     /// Whether a request may be made over what `permit` let through. The permit may be of an older policy.
     ///
-    /// A rule without terms takes every request. Where a rule has a path and none is without terms, a path that can be
-    /// read in two ways is refused, whatever the rules say of it.
+    /// A rule without terms takes every request. A path that can be read in two ways is taken by no rule that has a path. One
+    /// rule more never refuses a request that was let through.
     ///
     /// # Errors
     /// The refusal, with the line that would allow exactly this request.
@@ -53,37 +53,54 @@ impl Policy {
         if let Some(rule) = rules.iter().find(|rule| rule.terms().is_none()) {
             return Ok(allowed(rule));
         }
-        let form = match path.canonical() {
-            Ok(form) => form,
-            Err(fault) if by_path && !crate::guard::off("request-path") => {
-                let near = rules.first().map(AsRef::as_ref);
-                let refusal = refuse(permit, Code::RequestPath, near, &format!("`{path}`: {fault}"));
-                return Err(refusal.with_remedy(remedy::READ_ONE_WAY.to_owned()));
-            }
-            Err(_) => path.sent(),
-        };
-        let takes_method = |terms: &Terms| terms.take_method(method) || crate::guard::off("request-method");
-        let takes_path = |terms: &Terms| terms.take_path(form) || crate::guard::off("request-path");
+        let fits = |terms: &Terms| terms.take_method(method) || crate::guard::off("request-method");
         let with_terms = || rules.iter().filter_map(|rule| rule.terms().map(|terms| (*rule, terms)));
-        if let Some((rule, _)) = with_terms().find(|(_, terms)| takes_method(terms) && takes_path(terms)) {
-            return Ok(allowed(rule));
+        match with_terms().find(|(_, terms)| fits(terms) && leads(terms, path)) {
+            Some((rule, _)) => Ok(allowed(rule)),
+            None => Err(self.refuse_request(permit, method, path, &rules)),
         }
-        let by_method = with_terms().find(|(_, terms)| takes_path(terms)).map(|(rule, _)| rule.as_ref());
-        let refusal = if let Some(rule) = by_method {
-            refuse(permit, Code::RequestMethod, Some(rule), &format!("`{method}`"))
-        } else {
-            let near = rules.first().map(AsRef::as_ref);
-            refuse(permit, Code::RequestPath, near, &format!("`{method} {path}`"))
+    }
+
+    /// Why none of `rules`, which all have terms, takes a request, and the line that would.
+    fn refuse_request(
+        &self,
+        permit: &Permit,
+        method: &str,
+        path: &CanonicalPath,
+        rules: &[&Arc<HostRule>],
+    ) -> Refusal {
+        let first = |wanted: &dyn Fn(&Terms) -> bool| {
+            let found = rules.iter().find(|rule| rule.terms().is_some_and(wanted));
+            found.map(|rule| rule.as_ref())
         };
-        let place = HostRule::exactly(permit.name(), permit.port(), permit.kind());
-        let line = place.and_then(|place| {
-            allow_request(&self.server, &place, method, path.canonical().unwrap_or_default())
-        });
-        Err(match line {
+        if let Err(fault) = path.canonical()
+            && let Some(rule) = first(&|terms| terms.take_method(method) && terms.path().is_some())
+        {
+            let refusal = refuse(permit, Code::RequestPath, Some(rule), &format!("`{path}`: {fault}"));
+            return refusal.with_remedy(remedy::READ_ONE_WAY.to_owned());
+        }
+        let refusal = match first(&|terms| leads(terms, path)) {
+            Some(rule) => refuse(permit, Code::RequestMethod, Some(rule), &format!("`{method}`")),
+            None => refuse(permit, Code::RequestPath, first(&|_| true), &format!("`{method} {path}`")),
+        };
+        let form = path.canonical().unwrap_or_default();
+        let line = HostRule::exactly(permit.name(), permit.port(), permit.kind())
+            .and_then(|place| allow_request(&self.server, &place, method, form));
+        match line {
             Some(line) => refusal.with_remedy(line),
             None => refusal,
-        })
+        }
     }
+}
+
+/// Whether the terms take a path. One that can be read in two ways is compared with nothing: only where any path is taken,
+/// it is too.
+fn leads(terms: &Terms, path: &CanonicalPath) -> bool {
+    let taken = match path.canonical() {
+        Ok(form) => terms.take_path(form),
+        Err(_) => terms.path().is_none(),
+    };
+    taken || crate::guard::off("request-path")
 }
 
 impl Allowed {

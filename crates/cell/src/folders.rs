@@ -81,6 +81,11 @@ impl Folders {
         vec![self.state.clone(), self.data.clone(), self.config.clone(), PathBuf::from("/run/fumehood")]
     }
 
+    /// Where secrets lie sealed.
+    pub fn vault(&self) -> PathBuf {
+        self.data.join("vault")
+    }
+
     /// One folder per running cell.
     pub fn cells(&self) -> PathBuf {
         self.state.join("cells")

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) mod secret;
+
 /// Runs the tools of an AI agent in cells: without your keys, your files and your network.
 #[derive(Debug, Parser)]
 #[command(name = "fumehood", version, max_term_width = 100, disable_help_subcommand = true)]
@@ -26,6 +28,8 @@ pub(crate) enum Verb {
     Deny(Change),
     /// Show what was let out of cells and what was not, and ask what would be
     Egress(Egress),
+    /// Keep keys in a vault, bound to the hosts they are for; cells get placeholders
+    Secret(secret::Secret),
     /// List the running cells
     Ps(Ps),
     /// Show what a server wrote to stderr
@@ -37,6 +41,9 @@ pub(crate) enum Verb {
     /// Supervise one cell (started by `run` and `exec`)
     #[command(hide = true)]
     Cell(Supervise),
+    /// Give one cell's supervisor its secrets (started by `run` and `exec`)
+    #[command(hide = true)]
+    Vault(secret::Broker),
 }
 
 /// What a cell is given.
@@ -61,6 +68,15 @@ pub(crate) struct Given {
     /// 'GET,HEAD host/v1/*'
     #[arg(long = "host", value_name = "RULE")]
     pub(crate) hosts: Vec<String>,
+    /// Let it use a secret: the variable holds a placeholder, the value is written into requests to the secret's hosts
+    #[arg(long = "secret", value_name = "NAME[=VARIABLE]")]
+    pub(crate) secrets: Vec<String>,
+    /// Give it the real value of a secret, where nothing else works; asks you to type its name
+    #[arg(long = "expose", value_name = "NAME[=VARIABLE]")]
+    pub(crate) exposed: Vec<String>,
+    /// Do not ask about this secret of `--expose`
+    #[arg(long, value_name = "NAME", requires = "exposed")]
+    pub(crate) expose_yes_really: Vec<String>,
     /// Say what the cell sees, and pass the program's stderr on
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -91,7 +107,7 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 pub(crate) struct Exec {
     /// Start it in this running cell instead of a new one
-    #[arg(long = "in", value_name = "CELL", conflicts_with_all = ["name", "mounts", "data", "limits", "hosts"])]
+    #[arg(long = "in", value_name = "CELL", conflicts_with_all = ["name", "mounts", "data", "limits", "hosts", "secrets", "exposed"])]
     pub(crate) cell: Option<String>,
     #[command(flatten)]
     pub(crate) given: Given,
@@ -217,6 +233,9 @@ pub(crate) struct Supervise {
     /// An inherited, connected stream socket
     #[arg(long)]
     pub(crate) owner_fd: i32,
+    /// An inherited stream socket whose other end the broker of the vault has
+    #[arg(long)]
+    pub(crate) broker_fd: Option<i32>,
     /// Where cells and logs lie
     #[arg(long)]
     pub(crate) state: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! From files and flags to the description of a cell.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -13,11 +14,12 @@ use cell_api::{
 };
 use model::{
     config::{
-        EnvValue, FlagTexts, Flags, Operator, Origin, Place, Plan, PlanError, PlannedMount, Problems,
-        Project, Transport,
+        DeclaredSecret, EnvValue, FlagTexts, Flags, Operator, Origin, Place, Plan, PlanError, PlannedMount,
+        Problems, Project, Transport,
     },
     mount::Mount,
     name::ServerName,
+    secret::SecretName,
 };
 
 use crate::{
@@ -70,6 +72,8 @@ impl Configuration {
             data: given.data.as_deref(),
             limits: &given.limits,
             hosts: &given.hosts,
+            secrets: &given.secrets,
+            exposed: &given.exposed,
         };
         let flags = Flags::parse_with(&texts, &Place { folder: &cwd, home: home.as_deref() }, &Rules)
             .map_err(|errors| {
@@ -166,8 +170,13 @@ impl Configuration {
         self.operator.maximum().data()
     }
 
+    /// The secrets whose value is not in the vault.
+    pub(crate) fn secrets(&self) -> &BTreeMap<SecretName, DeclaredSecret> {
+        self.operator.secrets()
+    }
+
     /// The variables of the flags alone.
-    pub(crate) fn env(&self) -> anyhow::Result<std::collections::BTreeMap<String, String>> {
+    pub(crate) fn env(&self) -> anyhow::Result<BTreeMap<String, String>> {
         values(self.flags.env().iter())
     }
 
@@ -209,7 +218,7 @@ impl Configuration {
             data: plan.data().cloned(),
             limits: Some(plan.limits().clone()),
             network: self.network_of(plan),
-            secrets: Vec::new(),
+            secrets: plan.secrets().to_vec(),
             cwd: None,
             lease: Lease::Connection,
         })
@@ -272,7 +281,7 @@ fn opened(planned: &PlannedMount) -> anyhow::Result<Mount> {
 
 fn values<'a>(
     variables: impl Iterator<Item = (&'a String, &'a EnvValue)>,
-) -> anyhow::Result<std::collections::BTreeMap<String, String>> {
+) -> anyhow::Result<BTreeMap<String, String>> {
     let value = |(name, value): (&String, &EnvValue)| match value {
         EnvValue::Given(text) => Ok((name.clone(), text.clone())),
         EnvValue::FromCaller => match std::env::var(name) {

@@ -1,6 +1,7 @@
 //! A supervisor of our own: started, told what to build, and let go again.
 
 use std::{
+    collections::BTreeSet,
     os::{fd::OwnedFd, unix::net::UnixStream as StdUnixStream},
     path::PathBuf,
     process::{ExitStatus, Stdio},
@@ -29,6 +30,7 @@ const LEAVING: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct Session {
     supervisor: Child,
+    broker: Option<Child>,
     folders: Folders,
     /// The owner's connection.
     pub(crate) owner: Client,
@@ -40,14 +42,20 @@ impl Session {
     /// Starts a supervisor, and through it a cell.
     pub(crate) async fn begin(folders: Folders, spec: &CellSpec) -> anyhow::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair().context("making a socket pair")?;
-        let mut supervisor = Command::new("/proc/self/exe")
-            .arg0("fumehood")
-            .args(["cell", "--owner-fd", "0"])
-            .stdin(OwnedFd::from(theirs))
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("fumehood").args(["cell", "--owner-fd", "0"]).stdin(OwnedFd::from(theirs));
+        let mut broker = None;
+        if spec.secrets.is_empty() {
             // Our stdout is the protocol's: nobody else may hold it.
-            .stdout(Stdio::null())
-            .spawn()
-            .context("starting the supervisor")?;
+            command.stdout(Stdio::null());
+        } else {
+            let (child, connection) = start_broker(spec)?;
+            broker = Some(child);
+            command.args(["--broker-fd", "1"]).stdout(connection);
+        }
+        let mut supervisor = command.spawn().context("starting the supervisor")?;
+        // What it holds of the sockets would keep them open.
+        drop(command);
         ours.set_nonblocking(true)?;
         let begun = async {
             let mut owner = Client::over(UnixStream::from_std(ours)?).await.map_err(Stop::from)?;
@@ -56,10 +64,13 @@ impl Session {
             anyhow::Ok((owner, info))
         };
         match begun.await {
-            Ok((owner, info)) => Ok(Self { supervisor, folders, owner, info }),
+            Ok((owner, info)) => Ok(Self { supervisor, broker, folders, owner, info }),
             Err(error) => {
                 // The connection is closed by now, so it ends by itself.
                 leave(&mut supervisor).await;
+                if let Some(broker) = &mut broker {
+                    leave(broker).await;
+                }
                 // Where it was killed, what it had begun is cleared up in its place.
                 crate::places::sweep(&folders, false);
                 Err(error)
@@ -86,14 +97,34 @@ impl Session {
     /// Lets go: whatever still runs ends at once. Waits until the supervisor has cleared up, and does so in its place
     /// when it died. How it ended, where it has.
     pub(crate) async fn finish(self) -> Option<ExitStatus> {
-        let Self { mut supervisor, folders, owner, info } = self;
+        let Self { mut supervisor, broker, folders, owner, info } = self;
         drop(owner);
         let status = leave(&mut supervisor).await;
+        // Its connection has ended with the supervisor.
+        if let Some(mut broker) = broker {
+            leave(&mut broker).await;
+        }
         if folders.cell(&info.id).exists() {
             crate::places::sweep(&folders, false);
         }
         status
     }
+}
+
+/// Starts the broker of the cell's secrets; the other end of its connection is for the supervisor. Only names are
+/// arguments.
+fn start_broker(spec: &CellSpec) -> anyhow::Result<(Child, OwnedFd)> {
+    let (broker, supervisor) = StdUnixStream::pair().context("making a socket pair")?;
+    let names: BTreeSet<&str> = spec.secrets.iter().map(|one| one.name.as_str()).collect();
+    let child = Command::new("/proc/self/exe")
+        .arg0("fumehood")
+        .arg("vault")
+        .args(names)
+        .stdin(OwnedFd::from(broker))
+        .stdout(Stdio::null())
+        .spawn()
+        .context("starting the broker of the vault")?;
+    Ok((child, supervisor.into()))
 }
 
 /// Waits for the supervisor's end, but not for ever.

@@ -6,6 +6,7 @@ use cell_api::{
     client::ClientError,
     error::{ErrorBody, ErrorCode},
 };
+use secrets::vault::VaultError;
 
 /// Something failed.
 pub(crate) const FAILURE: u8 = 1;
@@ -67,6 +68,17 @@ impl From<ClientError> for Stop {
             ClientError::Refused(body) => Self::refused(&body),
             other => Self::new(FAILURE, chain(&other), ""),
         }
+    }
+}
+
+impl From<VaultError> for Stop {
+    fn from(error: VaultError) -> Self {
+        let code = match error {
+            VaultError::Value(_) | VaultError::Recipients => USAGE,
+            VaultError::InUse(_) => REFUSED,
+            _ => FAILURE,
+        };
+        Self::new(code, error.to_string(), error.hint())
     }
 }
 

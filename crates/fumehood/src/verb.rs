@@ -13,7 +13,9 @@ mod exec;
 mod logs;
 mod ps;
 mod run;
+mod secret;
 mod supervise;
+mod vault;
 
 /// Does what was asked.
 pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
@@ -23,11 +25,13 @@ pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Allow(change) => allow::perform(&change, allow::Direction::Allow),
         Verb::Deny(change) => allow::perform(&change, allow::Direction::Deny),
         Verb::Egress(asked) => egress::perform(&asked),
+        Verb::Secret(secret) => secret::perform(secret),
         Verb::Ps(ps) => ps::perform(&ps),
         Verb::Logs(logs) => logs::perform(&logs),
         Verb::Doctor(doctor) => doctor::perform(&doctor),
         Verb::Completions(completions) => completions::perform(&completions),
         Verb::Cell(cell) => supervise::perform(cell),
+        Verb::Vault(broker) => vault::perform(broker),
     }
 }
 

@@ -6,6 +6,9 @@ mod cli {
     mod ends;
     mod network;
     mod records;
+    mod secrets;
+    mod terminal;
+    mod vault;
     mod words;
     mod world;
 }

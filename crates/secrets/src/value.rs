@@ -47,10 +47,10 @@ impl ValueError {
         match self {
             Self::Empty => "type it at the prompt, or write it to stdin",
             Self::Short(_) => {
-                "a short one can only be given to a cell as it is: leave `--host` out and use `--expose`"
+                "a short one can only be given to a cell as it is: keep it with `--only-expose`, and use `--expose`"
             }
             Self::Control => {
-                "bind it with `--json-body`, `--form` or `--websocket` alone, or leave `--host` out and use `--expose`"
+                "bind it with `--json-body`, `--form` or `--websocket` alone, or keep it with `--only-expose` and use `--expose`"
             }
             Self::Host(_) => {
                 "write `api.example.com`, `api.example.com:8443` or `*.example.com`; it is always HTTPS"

@@ -290,7 +290,7 @@ pub(crate) fn weak(info: &CellInfo) -> impl Iterator<Item = (LayerName, LayerSta
         .map(|layer| (layer.name, layer.state))
 }
 
-/// Until there is a vault, a key in the environment is the cell's to read and to give away.
+/// A key in the environment is the cell's to read and to give away.
 fn warn_of_secrets(spec: &CellSpec) {
     let keys: Vec<&str> = spec
         .env
@@ -306,6 +306,9 @@ fn warn_of_secrets(spec: &CellSpec) {
             format!("it can send it to {}", hosts.join(", "))
         };
         terminal::say(&format!("warning: the cell can read the real value of {}; {reach}", keys.join(", ")));
+        terminal::say(
+            "help: `fumehood secret set NAME --host HOST` keeps it, and `--secret NAME` lets the cell use it unseen",
+        );
     }
 }
 

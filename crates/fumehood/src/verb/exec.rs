@@ -11,7 +11,7 @@ use super::{
 use crate::{
     cli::Exec,
     configuration::Configuration,
-    ending, places,
+    ending, exposing, places,
     relay::{self, Dialect, Told},
     stop::{FAILURE, Stop},
 };
@@ -25,6 +25,7 @@ pub(crate) fn perform(asked: Exec) -> anyhow::Result<ExitCode> {
         runtime.block_on(inside(&cell, &process))
     } else {
         let spec = configuration.code(asked.command)?;
+        exposing::confirm(&spec.secrets, &asked.given.expose_yes_really)?;
         let verbose = asked.given.verbose;
         let manner = Manner { dialect: Dialect::Raw, stderr: StderrMode::True, after_stdin: None, verbose };
         runtime.block_on(attend::cell(&spec, manner, &[]))

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     cli::Run,
     configuration::{Configuration, Wanted},
-    package, places,
+    exposing, package, places,
     published::Publish,
     relay::Dialect,
 };
@@ -25,6 +25,7 @@ pub(crate) fn perform(asked: Run) -> anyhow::Result<ExitCode> {
     let mut publish: Vec<Publish> =
         asked.publish.iter().map(|text| Publish::parse(text)).collect::<anyhow::Result<_>>()?;
     let Wanted { mut spec, transport } = configuration.server(asked.words, explicit)?;
+    exposing::confirm(&spec.secrets, &asked.given.expose_yes_really)?;
     let listens = match transport {
         Transport::Stdio => false,
         Transport::Http { port } => {

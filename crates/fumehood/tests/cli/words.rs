@@ -20,6 +20,7 @@ fn help() {
       allow        Let a server reach a host: its running cells at once, later ones by its configuration
       deny         Take a host from a server, and cut what is open to it
       egress       Show what was let out of cells and what was not, and ask what would be
+      secret       Keep keys in a vault, bound to the hosts they are for; cells get placeholders
       ps           List the running cells
       logs         Show what a server wrote to stderr
       doctor       Try every layer on this host, and say what would improve it
@@ -58,7 +59,14 @@ fn help_of_run() {
               require
           --host <RULE>
               Let it reach a host: `api.example.com`, `*.example.com`, `host:8443`, `http://host:8080`,
-              `tcp://host:5432`
+              `tcp://host:5432`, 'GET,HEAD host/v1/*'
+          --secret <NAME[=VARIABLE]>
+              Let it use a secret: the variable holds a placeholder, the value is written into requests
+              to the secret's hosts
+          --expose <NAME[=VARIABLE]>
+              Give it the real value of a secret, where nothing else works; asks you to type its name
+          --expose-yes-really <NAME>
+              Do not ask about this secret of `--expose`
       -v, --verbose
               Say what the cell sees, and pass the program's stderr on
           --grace <SECONDS>

@@ -34,6 +34,10 @@ impl World {
         self.root.path().join("state/fumehood")
     }
 
+    pub(crate) fn data(&self) -> PathBuf {
+        self.root.path().join("data/fumehood")
+    }
+
     pub(crate) fn write(&self, path: &str, text: &str) -> PathBuf {
         let path = self.root.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -102,6 +102,15 @@ fn check_value(name: &str, value: &str) -> Result<(), Complaint> {
     Ok(())
 }
 
+/// The checks of a command, wherever it was written.
+pub(super) fn check_command(command: &[String]) -> Result<(), Complaint> {
+    if command.first().is_none_or(String::is_empty) {
+        return Err(Complaint::new("the command has no program")
+            .help("name one, for example `[\"node\", \"server.js\"]`"));
+    }
+    command.iter().try_for_each(|argument| check_argument(argument))
+}
+
 /// One argument of a command.
 pub(super) fn check_argument(argument: &str) -> Result<(), Complaint> {
     if argument.contains('\0') {

@@ -7,14 +7,14 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::env::EnvValue;
+use super::env::{self, EnvValue};
 use super::flags::Flags;
 use super::limit_name::LimitName;
 use super::limits::SomeLimits;
 use super::network::Transport;
 use super::operator::Operator;
 use super::project::Project;
-use super::server::{self, Server};
+use super::server::Server;
 use crate::limits::{Limits, Requirement};
 use crate::mount::{Data, Mount};
 use crate::name::ServerName;
@@ -304,7 +304,7 @@ impl<'a> Draft<'a> {
         mut ceilings: Ceilings<'_>,
         flags: &Flags,
     ) -> Result<Plan, PlanError> {
-        server::check_command(&command)?;
+        env::check_command(&command)?;
         ceilings.add(Origin::CommandLine, flags.limits());
         let mut excesses = ceilings.excesses();
         let data = self.data(flags, ceilings.operator.maximum().data(), &mut excesses);

@@ -155,7 +155,7 @@ fn program(
     source: &mut Source<'_>,
 ) -> Option<SecretSource> {
     let words: Vec<String> = command.get().iter().map(|word| word.get().clone()).collect();
-    let words = kept(source, command, |_| super::server::check_command(&words).map(|()| words.clone()));
+    let words = kept(source, command, |_| env::check_command(&words).map(|()| words.clone()));
     let pass_env = pass_env
         .iter()
         .filter_map(|at| kept(source, at, |text| env::check_variable(text).map(|()| text.clone())));

@@ -105,15 +105,6 @@ pub(super) fn name(at: &At<String>) -> Result<ServerName, Complaint> {
     })
 }
 
-/// The checks of a command, wherever it was written.
-pub(super) fn check_command(command: &[String]) -> Result<(), Complaint> {
-    if command.first().is_none_or(String::is_empty) {
-        return Err(Complaint::new("the command has no program")
-            .help("name one, for example `[\"node\", \"server.js\"]`"));
-    }
-    command.iter().try_for_each(|argument| env::check_argument(argument))
-}
-
 fn command(name: &At<String>, server: &written::Server, source: &mut Source<'_>) -> Option<Vec<String>> {
     let Some(command) = &server.command else {
         if source.is_left_out(&["servers", name.get(), "command"]) {
@@ -134,7 +125,7 @@ fn command(name: &At<String>, server: &written::Server, source: &mut Source<'_>)
         }
     }
     let arguments: Vec<String> = command.get().iter().map(|argument| argument.get().clone()).collect();
-    if sound && let Err(complaint) = check_command(&arguments) {
+    if sound && let Err(complaint) = env::check_command(&arguments) {
         source.add(command.span(), &complaint);
         sound = false;
     }

@@ -7,11 +7,11 @@ fn smaps(address: usize, field: &str) -> String {
     let text = fs::read_to_string("/proc/self/smaps").unwrap();
     let mut inside = false;
     for line in text.lines() {
-        if let Some((from, to)) = line.split(' ').next().and_then(|range| range.split_once('-')) {
-            if let (Ok(from), Ok(to)) = (usize::from_str_radix(from, 16), usize::from_str_radix(to, 16)) {
-                inside = (from..to).contains(&address);
-                continue;
-            }
+        if let Some((from, to)) = line.split(' ').next().and_then(|range| range.split_once('-'))
+            && let (Ok(from), Ok(to)) = (usize::from_str_radix(from, 16), usize::from_str_radix(to, 16))
+        {
+            inside = (from..to).contains(&address);
+            continue;
         }
         if inside && line.starts_with(field) {
             return line.to_owned();
@@ -32,7 +32,7 @@ fn no_two_secrets_share_a_page() {
     pages.sort_unstable();
     pages.dedup();
     assert_eq!(pages.len(), values.len());
-    assert!(values.iter().all(|value| address(value) % page == 0));
+    assert!(values.iter().all(|value| address(value).is_multiple_of(page)));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_command_that_hangs_is_ended_with_what_it_started() {
     let script = format!("sleep 300 & echo $! > {}; echo waiting >&2; wait", pid.display());
     let error = said(&shell(&script, &[], 1));
     assert!(error.contains("did not end within 1 s: waiting"), "{error}");
-    assert!(begin.elapsed() < Duration::from_secs(60));
+    assert!(begin.elapsed() < Duration::from_mins(1));
     let pid = fs::read_to_string(pid).unwrap();
     let stat = PathBuf::from(format!("/proc/{}/stat", pid.trim()));
     let is_dead = || fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z "));

@@ -20,8 +20,8 @@ const HOST: &[&str] = &["api.example.com"];
 fn what_is_written_into_requests_is_long_enough_and_fits_a_line() {
     assert_eq!(judged(&[b'x'; 15], HOST, &[]), Err(ValueError::Short(15)));
     assert_eq!(judged(&[b'x'; 16], HOST, &[]), Ok(()));
-    assert_eq!(judged(&[b'x'; MAX_VALUE], HOST, &[]), Ok(()));
-    assert_eq!(judged(&[b'x'; MAX_VALUE + 1], HOST, &[]), Err(ValueError::Long));
+    assert_eq!(judged(&vec![b'x'; MAX_VALUE], HOST, &[]), Ok(()));
+    assert_eq!(judged(&vec![b'x'; MAX_VALUE + 1], HOST, &[]), Err(ValueError::Long));
     for control in [b'\n', b'\r', 1, 127] {
         let mut value = [b'x'; 20];
         value[10] = control;
@@ -39,7 +39,7 @@ fn what_is_only_handed_over_may_be_anything_a_variable_can_hold() {
     assert_eq!(judged(b"-----BEGIN\nx\n", &[], &[]), Ok(()));
     assert_eq!(judged(b"", &[], &[]), Err(ValueError::Empty));
     assert_eq!(judged(b"a\0b", &[], &[]), Err(ValueError::Nul));
-    assert_eq!(judged(&[b'x'; MAX_VALUE + 1], &[], &[]), Err(ValueError::Long));
+    assert_eq!(judged(&vec![b'x'; MAX_VALUE + 1], &[], &[]), Err(ValueError::Long));
 }
 
 #[test]

@@ -131,10 +131,15 @@ impl VaultError {
                 format!("`chmod {wanted:03o} {}`; whoever could read it may know its secrets", quoted(path))
             }
             Self::Kind { path, .. } => format!("move `{}` away", path.display()),
-            Self::KeyMissing { .. } | Self::KeyBroken { .. } | Self::WrongKey { .. } => format!(
-                "put the key back, or open the vault with a recipient's identity: `fumehood secret restore VAULT \
-                 --identity FILE`; {FROM_ELSEWHERE}"
-            ),
+            Self::KeyMissing { key: beside }
+            | Self::KeyBroken { key: beside }
+            | Self::WrongKey { vault: beside } => {
+                format!(
+                    "put the key back, or open the vault with a recipient's identity: `fumehood secret restore {} \
+                     --identity FILE`; {FROM_ELSEWHERE}",
+                    quoted(&beside.with_file_name(super::store::VAULT))
+                )
+            }
             Self::Damaged { previous: Some(previous), .. } | Self::Gone { previous } => {
                 format!("`fumehood secret restore {}` puts the version before in its place", quoted(previous))
             }

@@ -39,7 +39,7 @@ pub struct Store {
     folder: PathBuf,
 }
 
-const VAULT: &str = "vault.age";
+pub(super) const VAULT: &str = "vault.age";
 const PREVIOUS: &str = "vault.age.previous";
 const LOCK: &str = "lock";
 /// How long another process may take over a change, a passphrase typed included.

@@ -6,7 +6,7 @@ use super::*;
 fn vault(secrets: &[(&str, &[u8])]) -> Vault {
     let mut vault = Vault::default();
     for (name, value) in secrets {
-        let hosts = if value.len() != 16 { vec![] } else { vec!["api.example.com".to_owned()] };
+        let hosts = if value.len() == 16 { vec!["api.example.com".to_owned()] } else { vec![] };
         let binding =
             Binding { hosts, methods: vec![], paths: vec![], places: vec![], foreign: Foreign::Refuse };
         vault.set(SecretName::new(*name).unwrap(), binding, Plaintext::copied(value), 1_700_000_000).unwrap();

@@ -1,0 +1,153 @@
+//! `fumehood secret list` and `show-binding`.
+
+use std::{collections::BTreeMap, process::ExitCode};
+
+use cell::folders::Folders;
+use model::{
+    config::{DeclaredSecret, SecretSource},
+    secret::{Binding, SecretName},
+};
+use secrets::vault::{Store, VaultError};
+use serde::Serialize;
+
+use super::set;
+use crate::{
+    cli::{
+        Given,
+        secret::{SecretList, SecretShow},
+    },
+    configuration::Configuration,
+    passphrase::AtTerminal,
+    stop::Stop,
+    terminal,
+};
+
+/// One secret; what `--json` prints of it.
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: SecretName,
+    #[serde(flatten)]
+    binding: Binding,
+    /// `vault`, or where the operator's file says that it comes from.
+    source: &'static str,
+    /// Seconds since 1970; absent where it is not in the vault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created: Option<u64>,
+    /// Seconds since 1970; absent where it is not in the vault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rotated: Option<u64>,
+}
+
+/// Lists all of them.
+pub(super) fn perform(asked: &SecretList, folders: &Folders, store: &Store) -> anyhow::Result<ExitCode> {
+    let all = all(folders, store)?;
+    if asked.json {
+        let all: Vec<&Listed> = all.values().collect();
+        terminal::print(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if all.is_empty() {
+        terminal::say("there are no secrets");
+        terminal::say("help: `fumehood secret set NAME --host HOST` keeps one");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut rows =
+        vec![["NAME", "HOSTS", "REQUESTS", "PLACES", "SOURCE", "CHANGED"].map(str::to_owned).to_vec()];
+    rows.extend(all.values().map(row));
+    terminal::print(&terminal::table(&rows))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows one of them.
+pub(super) fn show(asked: &SecretShow, folders: &Folders, store: &Store) -> anyhow::Result<ExitCode> {
+    let name = super::named(&asked.name)?;
+    let mut all = all(folders, store)?;
+    let listed = all.remove(&name).ok_or_else(|| Stop::from(VaultError::Unknown(name)))?;
+    let text = if asked.json {
+        serde_json::to_string_pretty(&listed.binding)?
+    } else {
+        format!("{}: {}", listed.name, set::reach(&listed.binding))
+    };
+    terminal::print(&format!("{text}\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn all(folders: &Folders, store: &Store) -> anyhow::Result<BTreeMap<SecretName, Listed>> {
+    let vault = store.read(&mut AtTerminal::default()).map_err(Stop::from)?;
+    let configuration = Configuration::read(folders, &Given::default())?;
+    let declared = configuration.secrets().iter().map(|(name, secret)| (name.clone(), of_file(name, secret)));
+    let sealed = vault.entries().iter().map(|(name, entry)| {
+        let listed = Listed {
+            name: name.clone(),
+            binding: entry.binding.clone(),
+            source: "vault",
+            created: Some(entry.created),
+            rotated: Some(entry.rotated),
+        };
+        (name.clone(), listed)
+    });
+    Ok(declared.chain(sealed).collect())
+}
+
+fn of_file(name: &SecretName, secret: &DeclaredSecret) -> Listed {
+    let source = match &secret.source {
+        SecretSource::Env(_) => "env",
+        SecretSource::File(_) => "file",
+        SecretSource::Command(_) => "command",
+    };
+    Listed { name: name.clone(), binding: secret.binding.clone(), source, created: None, rotated: None }
+}
+
+fn row(listed: &Listed) -> Vec<String> {
+    let Listed { name, binding, source, rotated, .. } = listed;
+    let dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
+    let is_bound = !binding.hosts.is_empty();
+    let methods: Vec<&str> = binding.methods.iter().map(model::request::Method::as_str).collect();
+    let paths: Vec<&str> = binding.paths.iter().map(model::request::PathPattern::as_str).collect();
+    let requests = match (methods.is_empty(), paths.is_empty()) {
+        (true, true) if is_bound => "any".to_owned(),
+        (true, true) => String::new(),
+        (false, true) => methods.join(","),
+        (true, false) => paths.join(","),
+        (false, false) => format!("{} {}", methods.join(","), paths.join(",")),
+    };
+    vec![
+        name.to_string(),
+        if is_bound { binding.hosts.join(",") } else { "(only --expose)".to_owned() },
+        dash(requests),
+        if is_bound { set::places(binding) } else { "-".to_owned() },
+        (*source).to_owned(),
+        rotated.map_or_else(|| "-".to_owned(), |then| ago(super::now().saturating_sub(then))),
+    ]
+}
+
+/// How long ago, in the largest unit.
+fn ago(seconds: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "day"), (3_600, "hour"), (60, "minute")];
+    for (length, unit) in UNITS {
+        let count = seconds / length;
+        if count > 0 {
+            let s = if count == 1 { "" } else { "s" };
+            return format!("{count} {unit}{s} ago");
+        }
+    }
+    "just now".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_told_in_its_largest_unit() {
+        for (seconds, text) in [
+            (0, "just now"),
+            (59, "just now"),
+            (60, "1 minute ago"),
+            (7_300, "2 hours ago"),
+            (172_800, "2 days ago"),
+        ] {
+            assert_eq!(ago(seconds), text);
+        }
+    }
+}

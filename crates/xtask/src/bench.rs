@@ -19,17 +19,36 @@ use serde_json::{Map, Value};
 use crate::setup::{self, For};
 use crate::workspace::Workspace;
 
-type Measure = fn(&Workspace, &std::path::Path) -> Result<Value>;
+/// How long is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// Long enough to tell a difference.
+    Whole,
+    /// To see that it works: its numbers mean little.
+    Quick,
+}
+
+impl Pace {
+    /// Of a number for each.
+    const fn of<T: Copy>(self, [whole, quick]: [T; 2]) -> T {
+        match self {
+            Self::Whole => whole,
+            Self::Quick => quick,
+        }
+    }
+}
+
+type Measure = fn(&Workspace, &std::path::Path, Pace) -> Result<Value>;
 
 const MEASUREMENTS: &[(&str, Measure)] = &[
-    ("start", start::measure),
-    ("freeze", freeze::measure),
-    ("supervisor", supervisor::measure),
+    ("start", |workspace, product, _| start::measure(workspace, product)),
+    ("freeze", |workspace, product, _| freeze::measure(workspace, product)),
+    ("supervisor", |workspace, product, _| supervisor::measure(workspace, product)),
     ("egress", egress::measure),
 ];
 
-/// Runs the named measurements, or all, and adds their results to `TARGET/bench.json`.
-pub fn run(workspace: &Workspace, names: &[String]) -> Result<ExitCode> {
+/// Runs the named measurements, or all, and adds their results to `TARGET/bench.json` (`bench-quick.json` of quick ones).
+pub fn run(workspace: &Workspace, names: &[String], pace: Pace) -> Result<ExitCode> {
     if let Some(name) = names.iter().find(|name| !MEASUREMENTS.iter().any(|(known, _)| known == name)) {
         let known: Vec<&str> = MEASUREMENTS.iter().map(|(name, _)| *name).collect();
         bail!("there is no measurement `{name}`; there are: {}", known.join(", "));
@@ -37,14 +56,15 @@ pub fn run(workspace: &Workspace, names: &[String]) -> Result<ExitCode> {
     setup::prepare(workspace, For::Bench)?;
     eprintln!("x: building");
     let product = workspace.build_product()?;
-    let path = workspace.target.join("bench.json");
+    let file = if pace == Pace::Quick { "bench-quick.json" } else { "bench.json" };
+    let path = workspace.target.join(file);
     let kept = fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
     let mut results: Map<String, Value> = kept.unwrap_or_default();
     for (name, measure) in
         MEASUREMENTS.iter().filter(|(name, _)| names.is_empty() || names.iter().any(|n| n == name))
     {
         println!("\n{name}");
-        results.insert((*name).to_owned(), measure(workspace, &product).with_context(|| (*name).to_owned())?);
+        results.insert((*name).to_owned(), measure(workspace, &product, pace).with_context(|| (*name).to_owned())?);
     }
     fs::write(&path, format!("{:#}\n", Value::Object(results)))?;
     println!("\nresults: {}", path.display());

@@ -26,6 +26,9 @@ enum Task {
     },
     /// Measure against bare and against other sandboxes; results go to a JSON file.
     Bench {
+        /// Few and short rounds of `egress`, to see that it works.
+        #[arg(long)]
+        quick: bool,
         /// Which measurements; all when none is named.
         names: Vec<String>,
     },
@@ -57,7 +60,9 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Bless => suite::bless(&workspace),
         Task::Lint => lint::run(&workspace),
         Task::Tidy => tidy::print(&workspace.tree()?),
-        Task::Bench { names } => bench::run(&workspace, &names),
+        Task::Bench { names, quick } => {
+            bench::run(&workspace, &names, if quick { bench::Pace::Quick } else { bench::Pace::Whole })
+        }
         Task::Demo => demo::run(&workspace),
     }
 }

@@ -3,6 +3,7 @@
 //! Everything is looked at first and done only when missing, so that a second run costs nothing.
 
 pub mod machine;
+pub mod nginx;
 pub mod npm;
 pub mod python;
 pub mod system;
@@ -37,6 +38,16 @@ pub fn prepare(workspace: &Workspace, purpose: For) -> Result<()> {
     user::prepare()?;
     npm::prepare(workspace)?;
     python::prepare(workspace)?;
+    if purpose == For::Bench {
+        // Measurements go on without the programs of others.
+        for (name, prepared) in
+            [("nginx", nginx::prepare(workspace)), ("mitmproxy", python::prepare_mitmproxy(workspace))]
+        {
+            if let Err(error) = prepared {
+                eprintln!("x: {name} is not installed: {error:#}");
+            }
+        }
+    }
     if purpose == For::Tests {
         machine::prepare(workspace);
     }

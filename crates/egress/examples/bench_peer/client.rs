@@ -29,6 +29,8 @@ enum Asked {
     Down { bytes: u64 },
     /// One request of so many bytes.
     Up { bytes: u64 },
+    /// One request that the origin tells back.
+    Echo,
     /// So many more connections, kept open.
     Hold { connections: usize },
     /// Another request on each connection kept open, then its end.
@@ -56,6 +58,10 @@ async fn perform(order: Order, held: &mut Held) -> Result<Value, Fault> {
         Asked::New { millis } => new(target, millis).await?,
         Asked::Down { bytes } => volume(target, "GET", &format!("/down/{bytes}"), 0, bytes).await?,
         Asked::Up { bytes } => volume(target, "POST", "/up", bytes, bytes).await?,
+        Asked::Echo => {
+            let (sent, told) = target.open().await?.echo().await?;
+            json!({ "sent": sent, "told": told })
+        }
         Asked::Hold { connections } => {
             held.add(target, connections).await?;
             json!({ "held": connections })

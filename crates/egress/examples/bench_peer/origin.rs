@@ -5,8 +5,10 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use http_body_util::BodyExt;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Either, Full};
 use hyper::body::Incoming;
+use hyper::header::AUTHORIZATION;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -39,6 +41,7 @@ pub(crate) async fn serve() -> Result<(), Fault> {
         "plain": plain.local_addr()?.port(),
         "tls": tls.local_addr()?.port(),
         "certificate": BASE64_STANDARD.encode(made.cert.der()),
+        "key": BASE64_STANDARD.encode(made.signing_key.serialize_der()),
     });
     println!("{told}");
     tokio::spawn(accept(plain, None));
@@ -65,13 +68,22 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(stream: S) -> Result<(), Fa
     Ok(http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)).await?)
 }
 
-/// `/down/BYTES` is answered with so many; anything else is read to its end and answered with a little.
-async fn answer(mut request: Request<Incoming>) -> Result<Response<Load>, hyper::Error> {
+/// `/down/BYTES` is answered with so many, `/v1/echo` with the `authorization` it came with, which is told on stdout too;
+/// anything else is read to its end and answered with a little.
+async fn answer(mut request: Request<Incoming>) -> Result<Response<Either<Load, Full<Bytes>>>, hyper::Error> {
     if let Some(count) = request.uri().path().strip_prefix("/down/").and_then(|count| count.parse().ok()) {
-        return Ok(Response::new(Load(count)));
+        return Ok(Response::new(Either::Left(Load(count))));
+    }
+    if request.uri().path() == "/v1/echo" {
+        let got = request
+            .headers()
+            .get(AUTHORIZATION)
+            .map_or(Bytes::new(), |got| Bytes::copy_from_slice(got.as_bytes()));
+        println!("{}", json!({ "got": String::from_utf8_lossy(&got) }));
+        return Ok(Response::new(Either::Right(Full::new(got))));
     }
     while let Some(frame) = request.body_mut().frame().await {
         frame?;
     }
-    Ok(Response::new(Load(ANSWER)))
+    Ok(Response::new(Either::Left(Load(ANSWER))))
 }

@@ -2,11 +2,15 @@
 //!
 //! The table is *paths* times *loads*. A path is where the client runs and how it reaches the origin; each is told as a
 //! ratio to its base path of the same round, and the median of the rounds counts, so a busy moment hits both. One client
-//! runs outside, one in a real cell (`fumehood exec`); both are started once and ordered over stdin.
+//! runs outside, one in a real cell (`fumehood exec`); both are started once and ordered over stdin. Programs of others
+//! that rewrite the same header stand outside, between the outer client and the origin.
 
 mod cut;
 mod load;
+mod memory;
+mod other;
 mod peer;
+mod proof;
 mod supervisor;
 mod table;
 
@@ -15,19 +19,29 @@ use std::path::Path as FilePath;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value, json};
 
-use self::load::LOADS;
+use self::load::{LOADS, Least};
+use self::other::Other;
 use self::peer::{Client, Origin, Target, build};
 use self::supervisor::Supervisor;
 use self::table::Column;
+use super::Pace;
 use super::world::World;
 use crate::workspace::Workspace;
 
-/// Rounds that count; one more goes before them, for caches.
-const ROUNDS: usize = 15;
+/// Rounds that count, of a whole measurement and of a quick one; one more goes before them, for caches.
+const ROUNDS: [usize; 2] = [15, 2];
+
+/// As many for the programs of others, some of which are slow.
+const OTHER_ROUNDS: [usize; 2] = [5, 1];
 
 /// Host names the origin is pinned to, one for each way that rules know.
 const TUNNEL: &str = "tunnel.example.com";
 const PARSED: &str = "parsed.example.com";
+const INTERCEPTED: &str = "intercepted.example.com";
+
+/// The secret that is bound to [`INTERCEPTED`].
+const SECRET: &str = "BENCH_TOKEN";
+const VALUE: &str = "5f1c09b7a3e84d26b0c71f9ea2d8463510bd97ce";
 
 /// Where a client runs and what it asks for.
 struct Path {
@@ -36,8 +50,11 @@ struct Path {
     base: Option<&'static str>,
     place: Place,
     target: Target,
-    /// Whether the budgets of [`load::Load::least`] are its.
-    judged: bool,
+    /// Which of a load's budgets is its.
+    least: fn(Least) -> Option<f64>,
+    rounds: usize,
+    /// Whether the value of the secret is written into its requests.
+    writes: bool,
 }
 
 /// Where a client runs.
@@ -47,22 +64,29 @@ enum Place {
     Cell,
 }
 
-pub(super) fn measure(workspace: &Workspace, product: &FilePath) -> Result<Value> {
+pub(super) fn measure(workspace: &Workspace, product: &FilePath, pace: Pace) -> Result<Value> {
     let program = build(workspace)?;
     let world = World::new(workspace, product)?;
-    let origin = Origin::start(&program)?;
-    world.configure(&configuration(&origin))?;
-    let mut outside = Client::outside(&program)?;
+    let mut origin = Origin::start(&program)?;
+    world.configure(&configuration(&origin, &world)?)?;
+    world.keep_secret(SECRET, VALUE, INTERCEPTED)?;
+    let mut outside = Client::outside(&program, pace)?;
     let hosts = [TUNNEL.to_owned(), format!("http://{PARSED}")];
-    let mut inside = Client::confined(&world, &program, &[hosts.as_slice(), &cut::hosts()].concat())?;
+    let hosts = [hosts.as_slice(), &cut::hosts()].concat();
+    let mut inside = Client::confined(&world, &program, &hosts, SECRET, pace)?;
     let supervisor = Supervisor::of(&world)?;
-    let paths = paths(&origin);
+    let (others, absent) = other::start(workspace, &world, &origin)?;
+    let paths = paths(&origin, &others, pace);
     let mut results = Map::new();
+    proof::written_and_scrubbed(&paths, &mut outside, &mut inside, &mut origin)?;
+    let target = Target::with_secret(INTERCEPTED, 443, SECRET);
+    results.insert("memory".to_owned(), memory::measure(&supervisor, &mut inside, &target)?);
     for load in LOADS {
         let mut columns: Vec<Column> = paths.iter().map(|_| Column::default()).collect();
-        for round in 0..=ROUNDS {
+        for round in 0..=pace.of(ROUNDS) {
+            let turns = paths.iter().zip(&mut columns).filter(|(path, _)| round <= path.rounds);
             // Forth and back, so that none always comes after the same one.
-            let mut turns: Vec<(&Path, &mut Column)> = paths.iter().zip(&mut columns).collect();
+            let mut turns: Vec<(&Path, &mut Column)> = turns.collect();
             if round % 2 == 1 {
                 turns.reverse();
             }
@@ -79,56 +103,67 @@ pub(super) fn measure(workspace: &Workspace, product: &FilePath) -> Result<Value
         }
         results.insert(load.name.to_owned(), table::tell(load, &paths, &columns));
     }
-    results.insert("cut".to_owned(), cut::measure(&world, &mut inside)?);
-    results.insert("rounds".to_owned(), json!(ROUNDS));
+    results.insert("cut".to_owned(), cut::measure(&world, &mut inside, pace)?);
+    results.insert("rounds".to_owned(), json!(pace.of(ROUNDS)));
+    results.insert("left out".to_owned(), json!(absent));
     Ok(Value::Object(results))
 }
 
 /// Adding a path is adding a row here, and a client where it runs somewhere else.
-fn paths(origin: &Origin) -> Vec<Path> {
+fn paths(origin: &Origin, others: &[Other], pace: Pace) -> Vec<Path> {
     let (tls, plain) = (Some(origin.certificate.clone()), None);
     let outside = |name: &str, port, root| Target::new(name, port, root).at_loopback();
-    vec![
+    let path = |name, base, place, target| Path {
+        name,
+        base,
+        place,
+        target,
+        least: |_| None,
+        rounds: pace.of(ROUNDS),
+        writes: false,
+    };
+    let mut paths = vec![
+        path("direct", None, Place::Outside, outside(TUNNEL, origin.tls, tls.clone())),
         Path {
-            name: "direct",
-            base: None,
-            place: Place::Outside,
-            target: outside(TUNNEL, origin.tls, tls.clone()),
-            judged: false,
+            least: |least| least.tunnel,
+            ..path("tunnel", Some("direct"), Place::Cell, Target::new(TUNNEL, 443, tls.clone()))
         },
         Path {
-            name: "tunnel",
-            base: Some("direct"),
-            place: Place::Cell,
-            target: Target::new(TUNNEL, 443, tls),
-            judged: true,
+            least: |least| least.intercepted,
+            writes: true,
+            ..path(
+                "intercepted",
+                Some("direct"),
+                Place::Cell,
+                Target::with_secret(INTERCEPTED, 443, SECRET),
+            )
         },
-        Path {
-            name: "direct, http",
-            base: None,
-            place: Place::Outside,
-            target: outside(PARSED, origin.plain, plain.clone()),
-            judged: false,
-        },
-        Path {
-            name: "parsed http",
-            base: Some("direct, http"),
-            place: Place::Cell,
-            target: Target::new(PARSED, 80, plain),
-            judged: false,
-        },
-    ]
+    ];
+    paths.extend(others.iter().map(|other| Path {
+        rounds: pace.of(OTHER_ROUNDS),
+        writes: true,
+        ..path(other.name, Some("direct"), Place::Outside, outside(INTERCEPTED, other.port, tls.clone()))
+    }));
+    paths.extend([
+        path("direct, http", None, Place::Outside, outside(PARSED, origin.plain, plain.clone())),
+        path("parsed http", Some("direct, http"), Place::Cell, Target::new(PARSED, 80, plain)),
+    ]);
+    paths
 }
 
-/// The operator's file: names bound to the origin.
-fn configuration(origin: &Origin) -> String {
+/// The operator's file: names bound to the origin, whose certificate is the one to trust.
+fn configuration(origin: &Origin, world: &World) -> Result<String> {
+    let certificate = world.file("origin.pem");
+    std::fs::write(&certificate, origin.certificate_pem())?;
     let pinned = [
         (TUNNEL, origin.tls),
         (PARSED, origin.plain),
         (cut::GOING, origin.plain),
         (cut::STAYING, origin.plain),
+        (INTERCEPTED, origin.tls),
     ];
     let pin =
         |(name, port)| format!("[upstreams.\"{name}\"]\naddress = \"127.0.0.1:{port}\"\nloopback = true\n");
-    pinned.into_iter().map(pin).collect()
+    let pinned: String = pinned.into_iter().map(pin).collect();
+    Ok(format!("{pinned}ca = \"{}\"\n", certificate.display()))
 }

@@ -1,4 +1,5 @@
-//! How much memory ten idle cells take besides what runs in them: proportional set sizes, as the kernel counts them.
+//! How much memory ten idle cells with a secret each take besides what runs in them: proportional set sizes, as the
+//! kernel counts them.
 
 use std::fs;
 use std::path::Path;
@@ -14,12 +15,15 @@ use crate::workspace::Workspace;
 
 const CELLS: u32 = 10;
 
+const SECRET: &str = "BENCH_TOKEN";
+
 pub(super) fn measure(workspace: &Workspace, product: &Path) -> Result<Value> {
     let world = World::new(workspace, product)?;
+    world.keep_secret(SECRET, "0123456789abcdef0123456789abcdef01234567", "api.example.com")?;
     let call = json!({ "name": "search_nodes", "arguments": { "query": "nothing" } });
     let mut servers = Vec::new();
     for _ in 0..CELLS {
-        let mut server = Server::start(&mut world.confined("memory"))?;
+        let mut server = Server::start(&mut world.confined_with("memory", &["--secret", SECRET]))?;
         server.call(&call)?;
         servers.push(server);
     }
@@ -54,7 +58,8 @@ pub(super) fn measure(workspace: &Workspace, product: &Path) -> Result<Value> {
     }))
 }
 
-fn pss_kib(pid: u64) -> Result<u32> {
+/// The proportional set size of a process.
+pub(super) fn pss_kib(pid: u64) -> Result<u32> {
     let path = format!("/proc/{pid}/smaps_rollup");
     let text = fs::read_to_string(&path).with_context(|| {
         format!("`{path}` cannot be read; the programs are not dumpable, so this measurement needs root")

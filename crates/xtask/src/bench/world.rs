@@ -1,10 +1,11 @@
 //! Folders of one measurement, and the product in them.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
 use super::api;
@@ -33,14 +34,32 @@ impl World {
 
     /// A server from npm in a cell.
     pub(super) fn confined(&self, name: &str) -> Command {
+        self.confined_with(name, &[])
+    }
+
+    /// A server from npm in a cell, with more options.
+    pub(super) fn confined_with(&self, name: &str, options: &[&str]) -> Command {
         let mut command = Command::new(&self.product);
         command
             .args(["run", "--name", name, "--mount"])
             .arg(&self.packages)
+            .args(options)
             .arg("--")
             .args(self.server(name));
         self.settle(&mut command);
         command
+    }
+
+    /// Keeps a secret in this measurement's vault, for requests to `host`.
+    pub(super) fn keep_secret(&self, name: &str, value: &str, host: &str) -> Result<()> {
+        let mut command = self.fumehood(&["secret", "set", name, "--host", host]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        child.stdin.take().context("no stdin")?.write_all(value.as_bytes())?;
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            bail!("the vault took no secret: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(())
     }
 
     /// Model-written code in a cell.

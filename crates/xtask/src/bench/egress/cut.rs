@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::load::Order;
 use super::peer::{Client, Target};
+use crate::bench::Pace;
 use crate::bench::api;
 use crate::bench::budget::judge;
 use crate::bench::world::World;
@@ -19,14 +20,17 @@ pub(super) const STAYING: &str = "staying.example.com";
 const PORT: u16 = 7000;
 const CUT: u32 = 1_000;
 const KEPT: u32 = 100;
-const ROUNDS: usize = 100;
+
+/// Rounds of a whole measurement, and of a quick one.
+const ROUNDS: [usize; 2] = [100, 3];
 
 /// The rules of both.
 pub(super) fn hosts() -> [String; 2] {
     [GOING, STAYING].map(|name| format!("tcp://{name}:{PORT}"))
 }
 
-pub(super) fn measure(world: &World, client: &mut Client) -> Result<Value> {
+pub(super) fn measure(world: &World, client: &mut Client, pace: Pace) -> Result<Value> {
+    let rounds = pace.of(ROUNDS);
     let sockets = world.sockets();
     let [socket] = sockets.as_slice() else { bail!("{} cells have a socket, not one", sockets.len()) };
     let all = api::ask(socket, "GET", "/v1/cell/network")?;
@@ -34,7 +38,7 @@ pub(super) fn measure(world: &World, client: &mut Client) -> Result<Value> {
     let fewer: Vec<&String> = all.iter().filter(|rule| !rule.contains(GOING)).collect();
     let (going, staying) = (Target::new(GOING, PORT, None), Target::new(STAYING, PORT, None));
     let mut times: Vec<Duration> = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         client.order(&going, Order::Hold(CUT))?;
         client.order(&staying, Order::Hold(KEPT))?;
         let begun = Instant::now();
@@ -55,12 +59,12 @@ pub(super) fn measure(world: &World, client: &mut Client) -> Result<Value> {
     };
     let (p50, p99) = (at(50), at(99));
     println!(
-        "  {CUT} connections cut, {KEPT} kept: acknowledged after {:.1} ms p50, {:.1} ms p99 of {ROUNDS}",
+        "  {CUT} connections cut, {KEPT} kept: acknowledged after {:.1} ms p50, {:.1} ms p99 of {rounds}",
         p50.unwrap_or(f64::NAN),
         p99.unwrap_or(f64::NAN)
     );
     Ok(json!({
-        "cut": CUT, "kept": KEPT, "rounds": ROUNDS, "p50_ms": p50, "p99_ms": p99,
+        "cut": CUT, "kept": KEPT, "rounds": rounds, "p50_ms": p50, "p99_ms": p99,
         "budgets": [judge("milliseconds to a cut of 1,000, p99", p99, 50.0)],
     }))
 }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
 use super::load::Order;
+use crate::bench::Pace;
 use crate::bench::world::World;
 use crate::workspace::{Workspace, must};
 
@@ -31,6 +32,14 @@ impl Target {
             fields.insert("root".to_owned(), json!(root));
         }
         Self(fields)
+    }
+
+    /// Reached with the cell's own roots and the placeholder of a secret.
+    pub(super) fn with_secret(name: &str, port: u16, secret: &str) -> Self {
+        let mut target = Self::new(name, port, None);
+        target.0.insert("roots".to_owned(), json!("SSL_CERT_FILE"));
+        target.0.insert("token".to_owned(), json!(secret));
+        target
     }
 
     /// Reached without asking for its name.
@@ -85,13 +94,15 @@ impl Drop for Program {
 /// The origin, on loopback.
 #[derive(Debug)]
 pub(super) struct Origin {
-    _program: Program,
+    program: Program,
     /// The port that speaks HTTP in the clear.
     pub(super) plain: u16,
     /// The port that speaks HTTPS.
     pub(super) tls: u16,
     /// Its certificate, for every name below `example.com` (DER, base64).
     pub(super) certificate: String,
+    /// The key of that certificate, for those that stand before it (DER, base64).
+    pub(super) key: String,
 }
 
 impl Origin {
@@ -101,42 +112,72 @@ impl Origin {
         let port = |name: &str| {
             told.get(name).and_then(Value::as_u64).and_then(|port| port.try_into().ok()).context("no port")
         };
-        let certificate = told.get("certificate").and_then(Value::as_str).context("no certificate")?;
+        let text =
+            |name: &str| told.get(name).and_then(Value::as_str).map(ToOwned::to_owned).context("no text");
         Ok(Self {
             plain: port("plain")?,
             tls: port("tls")?,
-            certificate: certificate.to_owned(),
-            _program: program,
+            certificate: text("certificate")?,
+            key: text("key")?,
+            program,
         })
     }
+
+    /// Its certificate (PEM).
+    pub(super) fn certificate_pem(&self) -> String {
+        pem("CERTIFICATE", &self.certificate)
+    }
+
+    /// Its key (PEM).
+    pub(super) fn key_pem(&self) -> String {
+        pem("PRIVATE KEY", &self.key)
+    }
+
+    /// The credential it got with the last request that it was to tell back.
+    pub(super) fn got(&mut self) -> Result<String> {
+        let told = self.program.line().context("the origin")?;
+        Ok(told.get("got").and_then(Value::as_str).context("the origin tells of no credential")?.to_owned())
+    }
+}
+
+fn pem(label: &str, base64: &str) -> String {
+    // RFC 7468 §2: lines of 64.
+    let lines = base64.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line) + "\n");
+    format!("-----BEGIN {label}-----\n{}-----END {label}-----\n", lines.collect::<String>())
 }
 
 /// A client, somewhere.
 #[derive(Debug)]
-pub(super) struct Client(Program);
+pub(super) struct Client(Program, Pace);
 
 impl Client {
     /// Beside the origin, with nothing between them.
-    pub(super) fn outside(program: &Path) -> Result<Self> {
-        Ok(Self(Program::start(Command::new(program).arg("client"))?))
+    pub(super) fn outside(program: &Path, pace: Pace) -> Result<Self> {
+        Ok(Self(Program::start(Command::new(program).arg("client"))?, pace))
     }
 
-    /// In a cell that may reach these hosts. Its ceilings are those of the machine, as they are for the one outside.
-    pub(super) fn confined(world: &World, program: &Path, hosts: &[String]) -> Result<Self> {
+    /// In a cell that may reach these hosts and use this secret. Its ceilings are those of the machine, as they are for the one outside.
+    pub(super) fn confined(
+        world: &World,
+        program: &Path,
+        hosts: &[String],
+        secret: &str,
+        pace: Pace,
+    ) -> Result<Self> {
         let processors = std::thread::available_parallelism()?;
         let mut command = world.fumehood(&["exec", "--name", "bench", "--limit", "open_files=8192"]);
         command.arg("--limit").arg(format!("cpu={processors}"));
-        command.arg("--mount").arg(program);
+        command.arg("--mount").arg(program).args(["--secret", secret]);
         for host in hosts {
             command.arg("--host").arg(host);
         }
         command.arg("--").arg(program).arg("client");
-        Ok(Self(Program::start_quietly(&mut command, world.file("client.log"))?))
+        Ok(Self(Program::start_quietly(&mut command, world.file("client.log"))?, pace))
     }
 
     /// Has it do something; what it tells of it.
     pub(super) fn order(&mut self, target: &Target, order: Order) -> Result<Value> {
-        let mut message = order.json();
+        let mut message = order.json(self.1);
         if let Some(fields) = message.as_object_mut() {
             fields.insert("target".to_owned(), Value::Object(target.0.clone()));
         }

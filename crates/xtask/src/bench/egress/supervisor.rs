@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::bench::api;
+use crate::bench::supervisor::pss_kib;
 use crate::bench::world::World;
 
 /// The supervisor of the one cell that runs.
@@ -19,6 +20,11 @@ impl Supervisor {
         let [socket] = sockets.as_slice() else { bail!("{} cells have a socket, not one", sockets.len()) };
         let cell = api::ask(socket, "GET", "/v1/cell")?;
         Ok(Self(cell.get("supervisor").and_then(Value::as_u64).context("no pid of the supervisor")?))
+    }
+
+    /// Its proportional set size, in KiB.
+    pub(super) fn memory(&self) -> Result<u32> {
+        pss_kib(self.0)
     }
 
     /// Microseconds its thread has run; none where the kernel does not count.

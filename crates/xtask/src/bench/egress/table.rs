@@ -65,7 +65,7 @@ pub(super) fn tell(load: &Load, paths: &[Path], columns: &[Column]) -> Value {
             p50.zip(p99).map_or_else(String::new, |(p50, p99)| format!(", p50 {p50:.0} us, p99 {p99:.0} us"));
         let spent_words = spent.map_or_else(String::new, |spent| format!(", supervisor {spent:.1} us each"));
         println!(
-            "  {:<15} {:<13} {:>7.0} {}{times}{ratio_words}{spent_words}",
+            "  {:<15} {:<18} {:>7.0} {}{times}{ratio_words}{spent_words}",
             load.name,
             path.name,
             rate.unwrap_or(f64::NAN),
@@ -77,7 +77,7 @@ pub(super) fn tell(load: &Load, paths: &[Path], columns: &[Column]) -> Value {
             "over": path.base, "ratio": middle, "ratio_p10_p90": ratio.map(|[low, _, high]| [low, high]),
         });
         result.insert(path.name.to_owned(), numbers);
-        if let Some(least) = load.least.filter(|_| path.judged) {
+        if let Some(least) = (path.least)(load.least) {
             judged.push((
                 format!("{}, {} over {}", load.name, path.name, path.base.unwrap_or_default()),
                 middle,

@@ -1,25 +1,34 @@
 // Runs inside a cell. Speaks JSON-RPC over stdio as a server does, and fetches what it is asked to.
-//   get {url}    the page, or why there is none
-//   open {url}   begins to read a page that does not end, and says what came first
-//   state {url}  whether that page is still coming, or how it ended
+//   get {url}               the page, or why there is none
+//   send {url, method, key} status and page, asked for with the variable `key` as a token
+//   variable {name}         what a variable of this process holds
+//   open {url}              begins to read a page that does not end, and says what came first
+//   state {url}             whether that page is still coming, or how it ended
 
-import { Agent, get } from 'node:https';
+import { Agent, request as ask } from 'node:https';
 import { createInterface } from 'node:readline';
 
 const agent = new Agent({ keepAlive: true });
 const streams = new Map();
 
-const request = (url, seen) =>
+const request = (url, seen, options = {}) =>
   new Promise(resolve =>
-    get(url, { agent, timeout: 10_000 }, seen(resolve)).on('error', error => resolve({ error: error.code })),
+    ask(url, { agent, timeout: 10_000, ...options }, seen(resolve))
+      .on('error', error => resolve({ error: error.code }))
+      .end(),
   );
 
+const whole = resolve => response => {
+  let text = '';
+  response.setEncoding('utf8').on('data', piece => (text += piece));
+  response.on('end', () => resolve({ status: response.statusCode, text }));
+};
+
 const methods = {
-  get: ({ url }) =>
-    request(url, resolve => response => {
-      let text = '';
-      response.setEncoding('utf8').on('data', piece => (text += piece)).on('end', () => resolve({ text }));
-    }),
+  get: ({ url }) => request(url, whole),
+  send: ({ url, method, key }) =>
+    request(url, whole, { method, headers: { authorization: `Bearer ${process.env[key]}` } }),
+  variable: ({ name }) => ({ text: process.env[name] ?? '' }),
   open: ({ url }) =>
     request(url, resolve => response => {
       streams.set(url, 'open');

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use super::home::Home;
 use crate::workspace::answer;
@@ -17,6 +18,16 @@ pub(super) struct Origins {
     child: Child,
     ports: BTreeMap<String, u16>,
     certificate: PathBuf,
+    arrivals: PathBuf,
+}
+
+/// A request as it arrived at a host.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    /// How it was sent.
+    pub(super) method: String,
+    /// The credential in it; empty where there was none.
+    pub(super) authorization: String,
 }
 
 impl Origins {
@@ -24,10 +35,12 @@ impl Origins {
     pub(super) fn start(home: &Home, names: &[&str]) -> Result<Self> {
         let certificate = home.path("tool/certificate.pem");
         let key = home.path("key.pem");
+        let arrivals = home.path("arrivals.jsonl");
         make_certificate(names, &certificate, &key)?;
+        fs::write(&arrivals, "")?;
         let mut child = Command::new("node")
             .arg(home.tool("origin.mjs")?)
-            .args([&certificate, &key])
+            .args([&certificate, &key, &arrivals])
             .args(names)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -37,12 +50,26 @@ impl Origins {
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
         let ports = serde_json::from_str(&line).context("the hosts did not say where they are")?;
-        Ok(Self { child, ports, certificate })
+        Ok(Self { child, ports, certificate, arrivals })
     }
 
     /// The file of the certificate, which is also the authority that vouches for it.
     pub(super) fn certificate(&self) -> &PathBuf {
         &self.certificate
+    }
+
+    /// The requests that have arrived at a host so far.
+    pub(super) fn arrived(&self, name: &str) -> Result<Vec<Arrival>> {
+        let mut arrived = Vec::new();
+        for line in fs::read_to_string(&self.arrivals)?.lines() {
+            let noted: Value =
+                serde_json::from_str(line).with_context(|| format!("a host noted `{line}`"))?;
+            let field = |key| noted.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            if field("host") == name {
+                arrived.push(Arrival { method: field("method"), authorization: field("authorization") });
+            }
+        }
+        Ok(arrived)
     }
 
     /// The lines of an operator's configuration that say where the names lead.
@@ -101,7 +128,9 @@ fn make_certificate(names: &[&str], certificate: &Path, key: &Path) -> Result<()
             "-pkeyopt",
             "ec_paramgen_curve:P-256",
         ])
-        .args(["-subj", "/CN=hosts of the demonstration", "-addext"])
+        .args(["-subj", "/CN=hosts of the demonstration"])
+        // An authority's own certificate is taken for no host's.
+        .args(["-addext", "basicConstraints=critical,CA:FALSE", "-addext"])
         .arg(format!("subjectAltName={}", names.join(",")))
         .arg("-keyout")
         .arg(key)

@@ -22,7 +22,8 @@ pub fn run(workspace: &Workspace) -> Result<ExitCode> {
     eprintln!("x: building");
     let product = workspace.build_product()?;
     let home = home::Home::new(workspace, product)?;
-    let acts = [client::show(workspace, &home)?, network::show(&home)?, secrets::show(&home)?, attack::show(&home)?];
+    let acts =
+        [client::show(workspace, &home)?, network::show(&home)?, secrets::show(&home)?, attack::show(&home)?];
     if acts.iter().any(|act| !act.held) {
         println!("\nNot proved: something above went otherwise than it must.");
         return Ok(ExitCode::FAILURE);

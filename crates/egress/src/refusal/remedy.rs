@@ -112,7 +112,7 @@ pub(super) fn of(code: Code, subject: Subject<'_>) -> String {
         }
         Code::SecretEncoding => format!("ask `{name}` for an answer in gzip, brotli or without encoding"),
         Code::SecretRemoved => {
-            "ask again; `fumehood secret show-binding NAME` tells what the key is for now".to_owned()
+            "ask again; `fumehood secret show-binding NAME` tells what it may be used for".to_owned()
         }
         Code::SecretSelftest => format!(
             "check that `{name}` is one host of the key, and that the cell's files hold its certificates: \

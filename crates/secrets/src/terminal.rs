@@ -3,9 +3,13 @@
 use std::{
     fs::{File, OpenOptions},
     io::{self, Read, Write},
+    os::fd::BorrowedFd,
 };
 
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr},
+};
 
 use crate::{plaintext::Plaintext, wire::MAX_VALUE};
 
@@ -47,11 +51,17 @@ impl AskError {
 
 /// Asks at the terminal of this process, whatever its stdin is. What is typed is not shown.
 pub fn ask_hidden(question: &str) -> Result<Plaintext, AskError> {
+    ask_hidden_for(question, None)
+}
+
+/// The same, for somebody who may go away before there is an answer: `asker` is a connection to them, over which they say
+/// nothing. Without them the terminal is given back and nothing is read.
+pub fn ask_hidden_for(question: &str, asker: Option<BorrowedFd<'_>>) -> Result<Plaintext, AskError> {
     let mut terminal =
         OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| AskError::NoTerminal)?;
     let hidden = Hidden::on(&terminal)?;
     write!(terminal, "{question}: ")?;
-    let typed = read_line(&mut terminal);
+    let typed = read_line(&mut terminal, asker);
     writeln!(terminal)?;
     drop(hidden);
     typed
@@ -64,10 +74,13 @@ pub fn ask_new(question: &str) -> Result<Plaintext, AskError> {
     if first.expose() == again.expose() { Ok(first) } else { Err(AskError::Different) }
 }
 
-fn read_line(terminal: &mut File) -> Result<Plaintext, AskError> {
+fn read_line(terminal: &mut File, asker: Option<BorrowedFd<'_>>) -> Result<Plaintext, AskError> {
     let mut line = Plaintext::room(MAX_VALUE);
     let mut have = 0;
     loop {
+        if let Some(asker) = asker {
+            wait(terminal, asker)?;
+        }
         let mut key = [0];
         match terminal.read(&mut key) {
             Ok(0) => return Err(AskError::BrokenOff),
@@ -92,6 +105,21 @@ fn read_line(terminal: &mut File) -> Result<Plaintext, AskError> {
     line.truncate(have);
     // Another place, of its own size.
     Ok(Plaintext::copied(line.expose()))
+}
+
+/// Waits for a key, but not longer than there is somebody to tell.
+fn wait(terminal: &File, asker: BorrowedFd<'_>) -> Result<(), AskError> {
+    loop {
+        let mut both = [PollFd::new(terminal, PollFlags::IN), PollFd::from_borrowed_fd(asker, PollFlags::IN)];
+        match poll(&mut both, None) {
+            Ok(_) if both.last().is_some_and(|asker| !asker.revents().is_empty()) => {
+                return Err(AskError::BrokenOff);
+            }
+            Ok(_) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(AskError::Io(error.into())),
+        }
+    }
 }
 
 /// Where the last character of UTF-8 begins; 0 where there is none.

@@ -37,7 +37,8 @@ pub(crate) fn perform(asked: Broker) -> anyhow::Result<ExitCode> {
     declared.retain(|name, _| names.contains(name));
     check_author(&folders, declared.values())?;
     let order = Order { store: Store::at(folders.vault()), declared, names };
-    serve(&order, socket, &mut AtTerminal::default())?;
+    let mut opener = AtTerminal::for_peer(socket.try_clone()?);
+    serve(&order, socket, &mut opener)?;
     Ok(ExitCode::SUCCESS)
 }
 

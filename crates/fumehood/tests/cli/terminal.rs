@@ -11,11 +11,15 @@ use super::world::World;
 
 /// What a person sees who types `typed` at a terminal, and the exit code.
 pub(crate) fn at_a_terminal(world: &World, arguments: &[&str], typed: &str) -> (String, i32) {
-    let program = world.command(arguments);
-    let mut words = vec![program.get_program().to_str().unwrap().to_owned()];
-    words.extend(arguments.iter().map(|word| (*word).to_owned()));
+    shell_at_a_terminal(world, &format!("exec \"$PROGRAM\" {}", arguments.join(" ")), typed)
+}
+
+/// The same of a shell's script; the program is `$PROGRAM`.
+pub(crate) fn shell_at_a_terminal(world: &World, text: &str, typed: &str) -> (String, i32) {
+    let program = world.command(&[]);
     let mut script = Command::new("script");
-    script.args(["-q", "-e", "-c", &words.join(" "), "/dev/null"]).env_clear().current_dir(world.project());
+    script.args(["-q", "-e", "-c", text, "/dev/null"]).env_clear().current_dir(world.project());
+    script.env("PROGRAM", program.get_program());
     for (name, value) in program.get_envs() {
         script.env(name, value.unwrap());
     }

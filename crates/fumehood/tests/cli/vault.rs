@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 use super::{
     secrets::{VALUE, set},
-    terminal::at_a_terminal,
+    terminal::{at_a_terminal, shell_at_a_terminal},
     world::World,
 };
 
@@ -152,6 +152,14 @@ fn at_a_terminal_nothing_that_is_typed_is_shown() {
     ");
     let (seen, code) = at_a_terminal(&world, &["secret", "list"], "correct horse\n");
     assert!(code == 0 && seen.contains("TOKEN"), "{code} {seen}");
+    let run = ["exec", "--secret", "TOKEN", "--", "/bin/echo", "it ran"];
+    let (seen, code) = at_a_terminal(&world, &run, "correct horse\n");
+    assert!(code == 0 && seen.contains("it ran") && !seen.contains("horse"), "{code} {seen}");
+    let (seen, code) = at_a_terminal(&world, &run, "wrong horse\n");
+    assert!(
+        code == 1 && seen.contains("the passphrase is wrong") && !seen.contains("it ran"),
+        "{code} {seen}"
+    );
     let (seen, code) = at_a_terminal(&world, &["secret", "list"], "wrong horse\n");
     assert!(code == 1 && seen.contains("the passphrase is wrong"), "{code} {seen}");
 }
@@ -183,4 +191,23 @@ fn nothing_is_exposed_by_a_slip() {
 
     For more information, try '--help'.
     ");
+}
+
+#[test]
+fn a_terminal_is_given_back_when_nobody_waits_for_the_answer_any_more() {
+    let world = World::new();
+    set(&world, &["TOKEN", "--host", "a.example"]);
+    let (seen, code) = at_a_terminal(&world, &["secret", "seal", "--passphrase"], "horse\nhorse\nhorse\n");
+    assert_eq!(code, 0, "{seen}");
+    // What is asked for is hidden while it is asked for, and the program that waits for it is killed.
+    let script = r#"
+        "$PROGRAM" exec --secret TOKEN -- true &
+        until_said() { for n in $(seq 300); do stty -a | grep -q -- "$1" && break; sleep 0.1; done; stty -a; }
+        until_said ' -echo '; kill -KILL $!; until_said ' echo '; wait
+    "#;
+    let (seen, _) = shell_at_a_terminal(&world, script, "");
+    assert!(seen.contains("passphrase of the vault: "), "{seen}");
+    let shown: Vec<bool> =
+        seen.lines().filter(|line| line.contains("echoe")).map(|line| !line.contains("-echo ")).collect();
+    assert_eq!(shown, [false, true], "{seen}");
 }

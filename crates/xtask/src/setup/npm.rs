@@ -8,14 +8,21 @@ use anyhow::{Context, Result};
 use super::once;
 use crate::workspace::{Workspace, must};
 
-/// Installs `crates/testkit/packages/npm` into `CACHE/npm`.
+/// `crates/testkit/packages/NAME` fills `CACHE/NAME`: servers and their clients, and what the runtimes are tried with.
+const SETS: &[&str] = &["npm", "npm-runtimes"];
+
+/// Installs the sets.
 pub fn prepare(workspace: &Workspace) -> Result<()> {
-    let source = workspace.root.join("crates/testkit/packages/npm");
-    let target = workspace.cache.join("npm");
+    SETS.iter().try_for_each(|set| prepare_set(workspace, set))
+}
+
+fn prepare_set(workspace: &Workspace, set: &str) -> Result<()> {
+    let source = workspace.root.join("crates/testkit/packages").join(set);
+    let target = workspace.cache.join(set);
     let lock =
         fs::read_to_string(source.join("package-lock.json")).context("the npm lock file cannot be read")?;
     once(&target, &lock, || {
-        eprintln!("x: installing the npm test packages");
+        eprintln!("x: installing the npm test packages ({set})");
         fs::create_dir_all(&target)?;
         for name in ["package.json", "package-lock.json"] {
             fs::copy(source.join(name), target.join(name))

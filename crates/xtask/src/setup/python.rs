@@ -11,8 +11,9 @@ use crate::workspace::{Workspace, answer, must};
 
 /// `NAME.txt` in `crates/testkit/packages/python` fills `CACHE/python-NAME`.
 ///
-/// The SQLite server was last released for the first major version of its SDK, hence a second set.
-const SETS: &[&str] = &["current", "sqlite", "uv"];
+/// The SQLite server was last released for the first major version of its SDK, hence a second set; the HTTP clients that
+/// runtimes are tried with are a set of their own.
+const SETS: &[&str] = &["current", "sqlite", "uv", "runtimes"];
 
 /// The environment of a peer that is only measured.
 const MITMPROXY: &str = "mitmproxy";

@@ -19,6 +19,10 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("unshare", "util-linux"),
 ];
 
+/// Only for the tests: what reaches hosts with a key from inside cells.
+const RUNTIMES: &[(&str, &str)] =
+    &[("chromium", "chromium"), ("curl", "curl"), ("javac", "openjdk-17-jdk-headless"), ("wget", "wget")];
+
 /// Only for measurements.
 const PEERS: &[(&str, &str)] = &[("bwrap", "bubblewrap")];
 
@@ -48,10 +52,14 @@ pub fn prepare(purpose: For) -> Result<()> {
 }
 
 fn missing(purpose: For) -> Vec<&'static str> {
-    let peers = if purpose == For::Bench { PEERS } else { &[] };
+    let more = match purpose {
+        For::Tests => RUNTIMES,
+        For::Demo => &[],
+        For::Bench => PEERS,
+    };
     let mut packages: Vec<&str> = PROGRAMS
         .iter()
-        .chain(peers)
+        .chain(more)
         .filter(|(program, _)| !has_program(program))
         .map(|(_, package)| *package)
         .collect();
@@ -59,6 +67,11 @@ fn missing(purpose: For) -> Vec<&'static str> {
     let has_venv = answer(Command::new("python3").args(["-c", "import ensurepip, venv"])).is_some();
     if !has_venv {
         packages.push("python3-venv");
+    }
+    // Perl is everywhere, its client with TLS is not.
+    let has_lwp = answer(Command::new("perl").args(["-MLWP::Protocol::https", "-e", "1"])).is_some();
+    if purpose == For::Tests && !has_lwp {
+        packages.push("liblwp-protocol-https-perl");
     }
     packages
 }

@@ -13,9 +13,11 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{
-    Request, Response, StatusCode, Version,
-    body::Incoming,
-    header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderValue, SEC_WEBSOCKET_ACCEPT, UPGRADE},
+    Method, Request, Response, StatusCode, Version,
+    body::{Body as _, Incoming},
+    header::{
+        AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, SEC_WEBSOCKET_ACCEPT, UPGRADE,
+    },
     service::service_fn,
     upgrade,
 };
@@ -91,7 +93,14 @@ impl Origin {
                     tokio::spawn(async move {
                         let Ok(stream) = acceptor.accept(stream).await else { return };
                         let service = service_fn(|request| {
-                            let answer = answered(request, &shelf, &notes);
+                            let head = request.method() == Method::HEAD;
+                            let mut answer = answered(request, &shelf, &notes);
+                            if head {
+                                // Over HTTP/2 hyper would send the body.
+                                let length = HeaderValue::from(answer.body().size_hint().lower());
+                                answer.headers_mut().insert(CONTENT_LENGTH, length);
+                                *answer.body_mut() = Full::default();
+                            }
                             async move { Ok::<_, Infallible>(answer) }
                         });
                         let server = auto::Builder::new(TokioExecutor::new());

@@ -130,9 +130,9 @@ impl ErrorCode {
             Self::Mount => 403,
             Self::State | Self::Attached => 409,
             Self::Upgrade => 426,
-            Self::Internal | Self::SecretSelftest => 500,
+            Self::Internal => 500,
             Self::Port => 502,
-            Self::Wall | Self::Required => 503,
+            Self::Wall | Self::Required | Self::SecretSelftest => 503,
         }
     }
 }

@@ -26,7 +26,23 @@ pub(crate) async fn host(
     };
     match tokio::time::timeout(time, core.client.handshake(permit.name(), offered, half)).await {
         Ok(Ok((stream, alpn))) => Ok((Wire::Host(Box::new(stream)), alpn)),
-        Ok(Err(error)) => Err(refused(&error.to_string())),
+        Ok(Err(error)) => Err(refused(&told(&error))),
         Err(_) => Err(refused("the TLS handshake took too long")),
+    }
+}
+
+/// The error in words; one that people meet with certificates of their own says what to do.
+fn told(error: &std::io::Error) -> String {
+    let source = error.get_ref().and_then(|source| source.downcast_ref::<rustls::Error>());
+    let Some(rustls::Error::InvalidCertificate(rustls::CertificateError::Other(other))) = source else {
+        return error.to_string();
+    };
+    // webpki's word for a certificate with `CA:TRUE`, as `openssl req -x509` makes it, in a host's place.
+    if other.to_string().contains("CaUsedAsEndEntity") {
+        "the certificate it shows is that of an authority (`CA:TRUE`), which no host may use as its own; make one for \
+         the host with `basicConstraints=CA:FALSE`"
+            .to_owned()
+    } else {
+        error.to_string()
     }
 }

@@ -3,7 +3,11 @@
 use std::{path::PathBuf, process::ExitCode, time::SystemTime};
 
 use cell::folders::Folders;
-use cell_api::{client::Client, info::CellInfo, network::NetworkInfo};
+use cell_api::{
+    client::Client,
+    info::{CellInfo, SecretInfo, SecretState},
+    network::NetworkInfo,
+};
 use serde::Serialize;
 
 use super::{
@@ -102,9 +106,10 @@ pub(crate) async fn cells(folders: &Folders) -> anyhow::Result<Vec<CellInfo>> {
 }
 
 fn rows(cells: &[Listed], verbose: bool) -> Vec<Vec<String>> {
-    let heading = ["ID", "NAME", "STATE", "PID", "AGE", "NOT HELD", "HOSTS", "OPEN", "COMMAND"];
+    let heading =
+        ["ID", "NAME", "STATE", "PID", "AGE", "NOT HELD", "SECRETS", "HOSTS", "OPEN", "COMMAND"];
     let shown = |row: Vec<String>| {
-        let hidden = |index: usize| !verbose && (index == 6 || index == 7);
+        let hidden = |index: usize| !verbose && (index == 7 || index == 8);
         row.into_iter().enumerate().filter(|(index, _)| !hidden(*index)).map(|(_, text)| text).collect()
     };
     let mut rows = vec![shown(heading.map(str::to_owned).to_vec())];
@@ -119,12 +124,24 @@ fn rows(cells: &[Listed], verbose: bool) -> Vec<Vec<String>> {
             cell.jail.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
             age(&cell.created),
             if weak.is_empty() { "-".to_owned() } else { weak.join(",").replace(' ', "-") },
+            secrets(cell),
             count(network.as_ref().map(|network| network.hosts.len())),
             count(network.as_ref().map(|network| network.flows)),
             terminal::harmless(&shortened(&cell.command.join(" "))),
         ]));
     }
     rows
+}
+
+/// The secrets of a cell; those that are no placeholders any more say so.
+fn secrets(cell: &CellInfo) -> String {
+    let told = |secret: &SecretInfo| match secret.state {
+        SecretState::Placeholder => secret.name.to_string(),
+        SecretState::Exposed => format!("{}(exposed)", secret.name),
+        SecretState::Removed => format!("{}(removed)", secret.name),
+    };
+    let names: Vec<String> = cell.secrets.iter().map(told).collect();
+    if names.is_empty() { "-".to_owned() } else { names.join(",") }
 }
 
 fn age(created: &str) -> String {

@@ -106,8 +106,7 @@ pub(crate) async fn cells(folders: &Folders) -> anyhow::Result<Vec<CellInfo>> {
 }
 
 fn rows(cells: &[Listed], verbose: bool) -> Vec<Vec<String>> {
-    let heading =
-        ["ID", "NAME", "STATE", "PID", "AGE", "NOT HELD", "SECRETS", "HOSTS", "OPEN", "COMMAND"];
+    let heading = ["ID", "NAME", "STATE", "PID", "AGE", "NOT HELD", "SECRETS", "HOSTS", "OPEN", "COMMAND"];
     let shown = |row: Vec<String>| {
         let hidden = |index: usize| !verbose && (index == 7 || index == 8);
         row.into_iter().enumerate().filter(|(index, _)| !hidden(*index)).map(|(_, text)| text).collect()

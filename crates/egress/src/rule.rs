@@ -125,6 +125,20 @@ impl HostRule {
         Self { terms: None, ..self.clone() }
     }
 
+    /// What is left of this rule when `gone` is taken away: nothing of the same rule; the other methods, where `gone` has some
+    /// of them and all else alike; else the rule as it is.
+    #[must_use]
+    pub fn without(&self, gone: &Self) -> Option<Self> {
+        if self == gone {
+            return None;
+        }
+        let less = match (&self.terms, &gone.terms) {
+            (Some(terms), Some(gone_terms)) if self.place() == gone.place() => terms.without(gone_terms),
+            _ => None,
+        };
+        Some(less.map_or_else(|| self.clone(), |terms| Self { terms: Some(terms), ..self.clone() }))
+    }
+
     /// What requests must be like. None: nothing is asked of them, and TLS passes unseen.
     pub fn terms(&self) -> Option<&Terms> {
         self.terms.as_ref()

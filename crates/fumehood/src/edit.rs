@@ -23,16 +23,6 @@ pub(crate) enum EditError {
     /// The table of the server is not where it was read from.
     #[error("`{0}` is written in a way that cannot be changed by program")]
     Shape(String),
-    /// A host of a table has one list of methods and one of paths, and the rule fits to neither.
-    #[error(
-        "`{host}` has other requests in the table of hosts than `{rule}`; write `hosts` as a list of rules for both"
-    )]
-    Terms {
-        /// The host, as it is written there.
-        host: String,
-        /// The rule that was to be added.
-        rule: String,
-    },
 }
 
 /// The text with `rules` added to the list, where they are not in it in any spelling; none where nothing changes.
@@ -43,7 +33,7 @@ pub(crate) fn added(text: &str, list: List<'_>, rules: &[HostRule]) -> Result<Op
         Place::Array(array) => {
             for rule in rules {
                 if position(array, rule).is_none() {
-                    push(array, &rule.to_string());
+                    push(array, rule.to_string());
                     changed = true;
                 }
             }
@@ -64,15 +54,12 @@ pub(crate) fn removed(text: &str, list: List<'_>, rules: &[HostRule]) -> Result<
     match place(&mut document, list)? {
         Place::Array(array) => {
             for rule in rules {
-                while let Some(index) = position(array, rule) {
-                    remove(array, index);
-                    changed = true;
-                }
+                changed |= take(array, rule);
             }
         }
         Place::Table(table) => {
             for rule in rules {
-                changed |= table::remove(table, rule);
+                changed |= table::remove(table, rule)?;
             }
         }
     }
@@ -124,6 +111,24 @@ fn below<'a>(table: &'a mut dyn TableLike, key: &str) -> Result<&'a mut dyn Tabl
     found.ok_or_else(|| EditError::Shape(key.to_owned()))
 }
 
+/// Takes a rule out wherever it stands, alone or with other methods; says whether it was there.
+fn take(array: &mut Array, rule: &HostRule) -> bool {
+    let mut changed = false;
+    for index in (0..array.len()).rev() {
+        let there = array.get(index).and_then(Value::as_str).and_then(|text| HostRule::parse(text).ok());
+        let Some(there) = there else { continue };
+        match there.without(rule) {
+            None => remove(array, index),
+            Some(left) if left != there => {
+                array.replace(index, left.to_string());
+            }
+            Some(_) => continue,
+        }
+        changed = true;
+    }
+    changed
+}
+
 fn position(array: &Array, rule: &HostRule) -> Option<usize> {
     array.iter().position(|value| {
         value.as_str().and_then(|text| HostRule::parse(text).ok()).is_some_and(|there| there == *rule)
@@ -131,8 +136,8 @@ fn position(array: &Array, rule: &HostRule) -> Option<usize> {
 }
 
 /// Adds an element that stands like the one before it.
-fn push(array: &mut Array, text: &str) {
-    let mut value = Value::from(text);
+fn push(array: &mut Array, value: impl Into<Value>) {
+    let mut value = value.into();
     let Some(last) = array.len().checked_sub(1) else {
         array.push_formatted(value);
         return;

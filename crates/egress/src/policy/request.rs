@@ -71,7 +71,7 @@ impl Policy {
     ) -> Refusal {
         let first = |wanted: &dyn Fn(&Terms) -> bool| {
             let found = rules.iter().find(|rule| rule.terms().is_some_and(wanted));
-            found.map(|rule| rule.as_ref())
+            found.map(AsRef::as_ref)
         };
         if let Err(fault) = path.canonical()
             && let Some(rule) = first(&|terms| terms.take_method(method) && terms.path().is_some())

@@ -48,6 +48,15 @@ impl Terms {
         self.path.as_ref().is_none_or(|pattern| pattern.covers(canonical))
     }
 
+    /// The terms without the methods of `gone`, where these are some of them for the same path.
+    pub(super) fn without(&self, gone: &Self) -> Option<Self> {
+        let some =
+            !gone.methods.is_empty() && gone.methods.iter().all(|method| self.methods.contains(method));
+        let left: Vec<Method> =
+            self.methods.iter().filter(|method| !gone.methods.contains(method)).cloned().collect();
+        (some && self.path == gone.path && !left.is_empty()).then(|| Self::new(left, self.path.clone()))
+    }
+
     /// The methods as they stand before the host. Left out where the path alone shows that there are terms.
     pub(super) fn write_methods(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.methods.is_empty() {

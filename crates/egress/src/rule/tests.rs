@@ -158,6 +158,24 @@ fn terms_are_read_and_taken() {
 }
 
 #[test]
+fn a_rule_can_lose_some_of_its_methods() {
+    for (whole, gone, left) in [
+        ("GET,POST ok.com/a", "GET,POST ok.com/a", None),
+        ("ok.com", "ok.com", None),
+        ("GET,POST ok.com/a", "POST ok.com/a", Some("GET ok.com/a")),
+        ("GET,POST ok.com", "POST OK.com:443", Some("GET,POST ok.com")),
+        ("GET,POST ok.com/a", "POST ok.com", Some("GET,POST ok.com/a")),
+        ("GET,POST ok.com", "PUT ok.com", Some("GET,POST ok.com")),
+        ("GET,POST ok.com", "GET,PUT ok.com", Some("GET,POST ok.com")),
+        ("GET ok.com", "* ok.com", Some("GET ok.com")),
+        ("* ok.com", "GET ok.com", Some("* ok.com")),
+        ("ok.com", "GET ok.com", Some("ok.com")),
+    ] {
+        assert_eq!(rule(whole).without(&rule(gone)), left.map(rule), "{whole} - {gone}");
+    }
+}
+
+#[test]
 fn an_address_is_refused_with_the_lines_that_would_reach_it() {
     let hint = HostRule::parse("https://10.1.2.3").unwrap_err().hint();
     assert!(hint.contains("[upstreams.\"NAME\"]") && hint.contains("address = \"10.1.2.3:443\""), "{hint}");

@@ -162,23 +162,54 @@ fn a_table_of_hosts_gets_hosts_methods_and_paths() {
 }
 
 #[test]
-fn a_rule_that_would_let_more_through_beside_others_is_not_mixed_into_the_table() {
+fn a_rule_that_fits_to_no_list_of_a_host_becomes_a_kind_of_request_of_its_own() {
     let list = List::Server("weather");
-    for rule in ["POST api.github.com/user", "api.github.com", "* api.github.com", "GET any.example"] {
-        let error = added(TABLE, list, &rules(&[rule])).unwrap_err();
-        assert!(matches!(error, EditError::Terms { .. }), "{rule}: {error}");
-    }
     for rule in
         ["GET api.github.com", "POST api.github.com/repos/acme/*", "one.example", "PUT https://one.example"]
     {
         assert_eq!(removed(TABLE, list, &rules(&[rule])).unwrap(), None, "{rule}");
     }
+    let more = rules(&[
+        "POST api.github.com/user",
+        "PUT api.github.com/user",
+        "GET any.example",
+        "https://one.example",
+    ]);
+    let text = added(TABLE, list, &more).unwrap().unwrap();
+    assert_snapshot!(text, @r##"
+    [servers.weather]
+    command = ["x"]
+
+    [servers.weather.hosts] # by host
+    "api.github.com" = [{ methods = ["GET"], paths = ["/repos/acme/*"] }, { methods = ["POST", "PUT"], paths = ["/user"] }] # ours
+    "HTTPS://One.example" = [{ methods = ["get"] }, {}]
+    "any.example" = [{}, { methods = ["GET"] }]
+    "##);
+    assert_eq!(added(&text, list, &more).unwrap(), None);
+    assert_eq!(removed(&text, list, &more).unwrap().unwrap(), TABLE);
     let text =
         removed(TABLE, list, &rules(&["any.example", "GET api.github.com/repos/acme/*"])).unwrap().unwrap();
     assert!(
         !text.contains("any.example") && !text.contains("github") && text.contains("One.example"),
         "{text}"
     );
+}
+
+#[test]
+fn a_host_with_tables_of_its_own_is_changed_or_told_of() {
+    let list = List::Server("a");
+    let several = "[servers.a]\n[[servers.a.hosts.'b.example']]\nmethods = ['GET']\n";
+    let more = rules(&["PUT b.example/x"]);
+    let text = added(several, list, &more).unwrap().unwrap();
+    assert!(
+        text.ends_with("[[servers.a.hosts.'b.example']]\nmethods = [\"PUT\"]\npaths = [\"/x\"]\n"),
+        "{text}"
+    );
+    assert_eq!(removed(&text, list, &more).unwrap().unwrap(), several);
+    for odd in ["hosts.'b.example' = 7\n", "hosts.'b.example'.methods = 'GET'\n", "hosts = 7\n"] {
+        let error = added(&format!("[servers.a]\n{odd}"), list, &more).unwrap_err();
+        assert!(matches!(error, EditError::Shape(_)), "{odd}: {error}");
+    }
 }
 
 #[test]

@@ -186,7 +186,7 @@ async fn live(
                 let missing = rules.iter().filter(|rule| !info.hosts.iter().any(|text| same(text, rule)));
                 wanted.extend(missing.map(ToString::to_string));
             }
-            Direction::Deny => wanted.retain(|text| !rules.iter().any(|rule| same(text, rule))),
+            Direction::Deny => wanted = wanted.iter().filter_map(|text| left_of(text, rules)).collect(),
         }
         if wanted == info.hosts {
             return Ok(None);
@@ -200,6 +200,13 @@ async fn live(
     }
     let hint = "somebody else goes on changing it";
     Err(Stop::new(FAILURE, "the list of the running cell was not changed", hint).into())
+}
+
+/// What is left of a rule in the words of a list, none where nothing is.
+fn left_of(text: &str, gone: &[HostRule]) -> Option<String> {
+    let Ok(rule) = HostRule::parse(text) else { return Some(text.to_owned()) };
+    let left = gone.iter().try_fold(rule.clone(), |left, gone| left.without(gone))?;
+    Some(if left == rule { text.to_owned() } else { left.to_string() })
 }
 
 fn tell(
@@ -248,7 +255,8 @@ fn left(
     }
     let network = Configuration::read(folders, &Given::default())?.network(server)?;
     let still: Vec<HostRule> = network.hosts.iter().filter_map(|text| HostRule::parse(text).ok()).collect();
-    if let Some(rule) = rules.iter().find(|rule| still.contains(rule)) {
+    let is_left = |rule: &&HostRule| still.iter().any(|there| there.without(rule).as_ref() != Some(there));
+    if let Some(rule) = rules.iter().find(is_left) {
         let message = format!("`{rule}` is still given to {server} by its configuration");
         return Err(Stop::new(FAILURE, message, "it follows from `ports`, or stands in another list").into());
     }

@@ -151,6 +151,72 @@ fn a_host_is_refused_with_its_remedy_then_allowed_then_cut() {
     assert!(shown.contains("talker = []"), "{shown}");
 }
 
+/// Answers every HTTP request on loopback with 200.
+fn web_origin() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = BufReader::new(stream.try_clone().unwrap());
+            let mut line = String::new();
+            while head.read_line(&mut line).is_ok_and(|length| length > 2) {
+                line.clear();
+            }
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").ok();
+        }
+    });
+    port
+}
+
+#[test]
+fn a_request_is_refused_with_its_remedy_then_allowed_then_denied() {
+    let world = World::new();
+    world.write(
+        "config/fumehood/config.toml",
+        &format!(
+            "[upstreams.\"api.example\"]\naddress = \"127.0.0.1:{}\"\nloopback = true\n\
+             [allow]\nasker = [\"GET http://api.example:8080/a/*\"]\n",
+            web_origin()
+        ),
+    );
+    let script = "while read -r line; do exec 3<>/dev/tcp/api.example/8080; \
+                  printf '%s HTTP/1.1\\r\\nHost: api.example:8080\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n' \"$line\" >&3; \
+                  read -r _ status _ <&3; exec 3>&-; \
+                  echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"'$status'\"}'; done";
+    let mut run = world.command(&["run", "--name", "asker", "--", "bash", "-c", script]).spawn().unwrap();
+    assert!(within(Duration::from_secs(20), || !world.cells().is_empty()), "no cell came up");
+    let mut stdin = run.stdin.take().unwrap();
+    let mut stdout = BufReader::new(run.stdout.take().unwrap());
+    let mut ask = |request: &str| {
+        stdin.write_all(format!("{request}\n").as_bytes()).unwrap();
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()["result"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(ask("GET /a/x?q=1"), "200");
+    assert_eq!(ask("GET /a/../b"), "403");
+    assert_eq!(ask("POST /a/x"), "403");
+    let log = world.said(&["egress", "log", "asker"]);
+    let line = "fumehood allow asker 'POST http://api.example:8080/a/x'";
+    assert!(
+        log.contains("FH-REQUEST-METHOD") && log.contains("FH-REQUEST-PATH") && log.contains(line),
+        "{log}"
+    );
+    let rule = "POST http://api.example:8080/a/x";
+    let said = world.said(&["allow", "-y", "asker", rule]);
+    assert!(said.starts_with("exit code 0"), "{said}");
+    assert_eq!(ask("POST /a/x"), "200");
+    assert_eq!(ask("GET /a/x"), "200");
+    let check = world.said(&["egress", "check", "asker", "http://api.example:8080/a/x", "--method", "POST"]);
+    assert!(check.contains(&format!("by the rule `{rule}` (http)")), "{check}");
+    let said = world.said(&["deny", "asker", rule]);
+    assert!(said.starts_with("exit code 0"), "{said}");
+    assert_eq!(ask("POST /a/x"), "403");
+    drop(stdin);
+    run.wait().unwrap();
+}
+
 #[test]
 fn a_change_once_is_in_no_file() {
     let world = World::new();

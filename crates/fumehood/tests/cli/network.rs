@@ -30,7 +30,7 @@ fn wrong_rules_are_told_where_they_stand() {
     let world = World::new();
     world.write(
         "project/fumehood.toml",
-        "[servers.weather]\ncommand = [\"cat\"]\nhosts = [\"10.1.2.3\", \"*.com\", \"https://x.example/path\"]\n\
+        "[servers.weather]\ncommand = [\"cat\"]\nhosts = [\"10.1.2.3\", \"*.com\", \"GET tcp://x.example:1\"]\n\
          [upstreams.\"x.example\"]\naddress = \"10.0.0.1\"\n",
     );
     assert_snapshot!(world.said(&["run", "weather"]), @r##"
@@ -39,23 +39,23 @@ fn wrong_rules_are_told_where_they_stand() {
     error: the host rule `10.1.2.3` names the IP address 10.1.2.3
      --> fumehood.toml:3:10
       |
-    3 | hosts = ["10.1.2.3", "*.com", "https://x.example/path"]
+    3 | hosts = ["10.1.2.3", "*.com", "GET tcp://x.example:1"]
       |          ^^^^^^^^^^
       = help: addresses are reached by a name: the operator writes `[upstreams."NAME"]` with `address = "10.1.2.3:443"` (and the port), then allow NAME
 
     error: the host rule `*.com` covers names of strangers: anybody can get a name under `com`
      --> fumehood.toml:3:22
       |
-    3 | hosts = ["10.1.2.3", "*.com", "https://x.example/path"]
+    3 | hosts = ["10.1.2.3", "*.com", "GET tcp://x.example:1"]
       |                      ^^^^^^^
       = help: name the one host, such as `mine.com`, or `*.mine.com` for all below it
 
-    error: the host rule `https://x.example/path` has a path
+    error: the host rule `GET tcp://x.example:1` has conditions on requests, and raw TCP has no requests
      --> fumehood.toml:3:31
       |
-    3 | hosts = ["10.1.2.3", "*.com", "https://x.example/path"]
-      |                               ^^^^^^^^^^^^^^^^^^^^^^^^
-      = help: a rule is about a whole host: leave the path out
+    3 | hosts = ["10.1.2.3", "*.com", "GET tcp://x.example:1"]
+      |                               ^^^^^^^^^^^^^^^^^^^^^^^
+      = help: leave methods and path out, or write `https://` or `http://` if HTTP is spoken there
 
     error: `upstreams` is said by the operator's file alone
      --> fumehood.toml:4:2
@@ -113,7 +113,7 @@ fn wrong_flags_are_told() {
     exit code 2
     --- stderr
     fumehood: `--host a b`: a host holds no blanks and no control characters
-    fumehood: help: write `api.example.com`, `*.example.com` or `tcp://db.example.com:5432`
+    fumehood: help: write `api.example.com`, `*.example.com`, `GET api.example.com/v1/*` or `tcp://db.example.com:5432`
     fumehood: `--host tcp://db.example`: the host rule `tcp://db.example` has no port
     fumehood: help: write `tcp://db.example.com:5432`
     "##);
@@ -296,7 +296,7 @@ fn a_question_about_a_server_that_does_not_run() {
     assert_snapshot!(world.said(&["egress", "check", "weather", "https://api.example.com/v1?q=1"]), @r##"
     exit code 0
     --- stdout
-    allowed: `api.example.com:443` by the rule `api.example.com` (tls), to 10.1.2.3:443
+    allowed: `GET /v1` at `api.example.com:443` by the rule `api.example.com` (tls), to 10.1.2.3:443
     "##);
     assert_snapshot!(world.said(&["egress", "check", "weather", "https://evil.example.com/"]), @r##"
     exit code 12
@@ -325,6 +325,8 @@ fn a_question_about_a_server_that_does_not_run() {
       "port": 8080,
       "rule": "http://api.example.com:8080",
       "kind": "http",
+      "inspect": false,
+      "request": "GET /",
       "way": [
         "10.1.2.3:8080"
       ],
@@ -336,4 +338,79 @@ fn a_question_about_a_server_that_does_not_run() {
     --- stderr
     fumehood: `mailto:x` is not a URL such as `https://api.example.com/path` or `tcp://db.example.com:5432`
     "##);
+}
+
+#[test]
+fn a_question_about_a_request_says_which_rule_takes_it_or_the_line_that_would() {
+    let world = World::new();
+    world.write(
+        "project/fumehood.toml",
+        "[servers.weather]\ncommand = [\"cat\"]\n[servers.weather.hosts]\n\
+         \"api.example.com\" = { methods = [\"GET\"], paths = [\"/repos/acme/*\"] }\n",
+    );
+    world.write("config/fumehood/config.toml", "[upstreams.\"api.example.com\"]\naddress = \"10.1.2.3\"\n");
+    let asked = |words: &[&str]| world.said(&[&["egress", "check", "weather"], words].concat());
+    assert_snapshot!(asked(&["https://api.example.com/repos/acme/x?token=1"]), @r##"
+    exit code 0
+    --- stdout
+    allowed: `GET /repos/acme/x` at `api.example.com:443` by the rule `GET api.example.com/repos/acme/*` (tls, looked at), to 10.1.2.3:443
+    "##);
+    assert_snapshot!(asked(&["https://api.example.com/repos/acme/x", "--method", "POST"]), @r##"
+    exit code 12
+    --- stdout
+    refused: `api.example.com:443`: no rule of this server takes this method here: `POST` [FH-REQUEST-METHOD]
+    rule: GET api.example.com/repos/acme/*
+    help: fumehood allow weather 'POST https://api.example.com/repos/acme/x'
+    "##);
+    assert_snapshot!(asked(&["https://api.example.com/user"]), @r##"
+    exit code 12
+    --- stdout
+    refused: `api.example.com:443`: no rule of this server takes this path: `GET /user` [FH-REQUEST-PATH]
+    rule: GET api.example.com/repos/acme/*
+    help: fumehood allow weather 'GET https://api.example.com/user'
+    "##);
+    assert_snapshot!(asked(&["https://api.example.com/repos/acme/%2e%2e/evil"]), @r##"
+    exit code 12
+    --- stdout
+    refused: `api.example.com:443`: no rule of this server takes this path: `/repos/acme/%2e%2e/evil`: it holds an encoded dot [FH-REQUEST-PATH]
+    rule: GET api.example.com/repos/acme/*
+    help: write the path so that everybody reads it alike: without empty segments, `.`, `..`, `;` and `\`, and without escapes of `/`, `\`, `.`, `;`, `?` and `%`
+    "##);
+    assert_snapshot!(asked(&["api.example.com"]), @r##"
+    exit code 0
+    --- stdout
+    allowed: `api.example.com:443` by the rule `GET api.example.com/repos/acme/*` (tls, looked at), to 10.1.2.3:443
+    "##);
+}
+
+#[test]
+fn a_rule_about_requests_is_added_to_a_table_and_to_a_list() {
+    let world = World::new();
+    let table = "[servers.weather]\ncommand = [\"cat\"]\n[servers.weather.hosts]\n\
+                 \"https://api.example.com\" = { methods = [\"GET\"], paths = [\"/v1/*\"] } # paid\n";
+    world.write("project/fumehood.toml", table);
+    let said =
+        world.said(&["allow", "-y", "weather", "GET https://api.example.com/user", "POST b.example.com"]);
+    assert!(said.starts_with("exit code 0"), "{said}");
+    assert_snapshot!(shown_file(&world, "project/fumehood.toml"), @r##"
+    [servers.weather]
+    command = ["cat"]
+    [servers.weather.hosts]
+    "https://api.example.com" = { methods = ["GET"], paths = ["/v1/*", "/user"] } # paid
+    "b.example.com" = { methods = ["POST"] }
+    "##);
+    let line = "POST https://api.example.com/user";
+    let said = world.said(&["allow", "-y", "weather", line]);
+    assert!(said.starts_with("exit code 0"), "{said}");
+    let file = shown_file(&world, "project/fumehood.toml");
+    assert!(file.contains("\"/user\"] }, { methods = [\"POST\"], paths = [\"/user\"] }] # paid"), "{file}");
+    let said =
+        world.said(&["deny", "weather", "GET https://api.example.com/user", "POST b.example.com", line]);
+    assert!(said.starts_with("exit code 0"), "{said}");
+    assert_eq!(shown_file(&world, "project/fumehood.toml"), table);
+    world.write("project/fumehood.toml", PROJECT);
+    let said = world.said(&["allow", "-y", "weather", "GET,HEAD b.example.com/v1/*"]);
+    assert!(said.starts_with("exit code 0"), "{said}");
+    let file = shown_file(&world, "project/fumehood.toml");
+    assert!(file.contains("  \"GET,HEAD b.example.com/v1/*\",\n]"), "{file}");
 }

@@ -59,15 +59,6 @@ fn of_table(
     check: &dyn NetworkCheck,
     source: &mut Source<'_>,
 ) -> Vec<String> {
-    let methods = list(requests.methods.as_ref(), "methods", source, |text| {
-        Method::new(text).map(|method| method.to_string()).map_err(|error| Complaint::new(error.to_string()))
-    });
-    let paths = list(requests.paths.as_ref(), "paths", source, |text| {
-        PathPattern::new(text).map(|_| text.to_owned()).map_err(|error| {
-            Complaint::new(error.to_string())
-                .help("a `*` at the end is everything below, as in `/repos/acme/*`")
-        })
-    });
     let alone = kept(source, at, |text| {
         let place = text.split_once("://").map_or(text.as_str(), |(_, place)| place);
         if place.contains([' ', '/']) {
@@ -78,17 +69,14 @@ fn of_table(
         }
         host(text, check)
     });
-    let (Some(methods), Some(paths), Some(())) = (methods, paths, alone) else { return Vec::new() };
-    let before = match (methods.is_empty(), paths.is_empty(), requests.inspect) {
-        (false, _, _) => format!("{} ", methods.join(",")),
-        (true, true, None) => String::new(),
-        // A path shows that requests are looked at, but `/` alone could be the end of a URL.
-        (true, _, _) => "* ".to_owned(),
-    };
-    let texts = match paths.as_slice() {
-        [] => vec![format!("{before}{}", at.get())],
-        paths => paths.iter().map(|path| format!("{before}{}{path}", at.get())).collect(),
-    };
+    if requests.kinds().is_empty() {
+        let complaint = Complaint::new("the host has an empty list of requests");
+        source.add(at.span(), &complaint.help("write `{}` for any request"));
+    }
+    let kinds: Vec<_> = requests.kinds().iter().map(|kind| of_kind(at.get(), kind, source)).collect();
+    let texts: Option<Vec<Vec<String>>> = kinds.into_iter().collect();
+    let (Some(texts), Some(())) = (texts, alone) else { return Vec::new() };
+    let texts = texts.concat();
     match texts.iter().try_for_each(|text| host(text, check)) {
         Ok(()) => texts,
         Err(complaint) => {
@@ -96,6 +84,30 @@ fn of_table(
             Vec::new()
         }
     }
+}
+
+/// One rule for each path of a kind of request; none if anything of it is wrong.
+fn of_kind(host: &str, kind: &written::Kind, source: &mut Source<'_>) -> Option<Vec<String>> {
+    let methods = list(kind.methods.as_ref(), "methods", source, |text| {
+        Method::new(text).map(|method| method.to_string()).map_err(|error| Complaint::new(error.to_string()))
+    });
+    let paths = list(kind.paths.as_ref(), "paths", source, |text| {
+        PathPattern::new(text).map(|_| text.to_owned()).map_err(|error| {
+            Complaint::new(error.to_string())
+                .help("a `*` at the end is everything below, as in `/repos/acme/*`")
+        })
+    });
+    let (methods, paths) = (methods?, paths?);
+    let before = match (methods.is_empty(), paths.is_empty(), kind.inspect) {
+        (false, _, _) => format!("{} ", methods.join(",")),
+        (true, true, None) => String::new(),
+        // A path shows that requests are looked at, but `/` alone could be the end of a URL.
+        (true, _, _) => "* ".to_owned(),
+    };
+    Some(match paths.as_slice() {
+        [] => vec![format!("{before}{host}")],
+        paths => paths.iter().map(|path| format!("{before}{host}{path}")).collect(),
+    })
 }
 
 /// The entries of a list, all that is wrong with them told; none if anything is. An empty list, which could be taken for

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_spanned::Spanned;
 
 pub(crate) use data::Data;
-pub(crate) use hosts::{Hosts, Requests};
+pub(crate) use hosts::{Hosts, Kind, Requests};
 pub(crate) use limits::{Limits, Maximum};
 pub(crate) use mount::Mount;
 pub(crate) use network::{Egress, Transport, Upstream};

@@ -174,6 +174,7 @@ fn a_table_of_hosts_becomes_a_rule_for_each_path() {
              hosts.'b.example:8443' = { inspect = 'always' }\n\
              hosts.'https://c.example' = { paths = ['/'] }\n\
              hosts.'*.d.example' = { methods = ['HEAD'] }\n\
+             hosts.'e.example' = [{ methods = ['GET'] }, { methods = ['PUT'], paths = ['/a', '/b'] }, {}]\n\
              ports = [5432]"
         ),
         [
@@ -182,9 +183,14 @@ fn a_table_of_hosts_becomes_a_rule_for_each_path() {
             "POST,GET api.github.com/repos/acme/*",
             "POST,GET api.github.com/user",
             "* b.example:8443",
+            "GET e.example",
+            "PUT e.example/a",
+            "PUT e.example/b",
+            "e.example",
             "* https://c.example/",
             "tcp://a.example:5432",
             "tcp://api.github.com:5432",
+            "tcp://e.example:5432",
         ]
     );
     assert_eq!(
@@ -204,7 +210,8 @@ fn all_that_is_wrong_in_a_table_of_hosts_is_told_at_its_place() {
         'GET c.example' = {}\n\
         'd.example/v1' = { methods = ['GET'] }\n\
         'e.example' = { inspect = 'never' }\n\
-        'f.example' = { path = '/x' }\n"
+        'f.example' = { path = '/x' }\n\
+        'g.example' = []\n'h.example' = [{ methods = ['A B'] }, { paths = [] }]\n'i.example' = 7\n"
     ), @r##"
     4:28 ['TRACE'] `TRACE` is not a method such as `GET` or `POST`; `TRACE` and `CONNECT` are never passed on
     4:44 [''] `` is not a method such as `GET` or `POST`; `TRACE` and `CONNECT` are never passed on
@@ -215,5 +222,9 @@ fn all_that_is_wrong_in_a_table_of_hosts_is_told_at_its_place() {
     7:1 ['d.example/v1'] a host of a table is written without methods and path (write `"api.example.com" = { methods = ["GET"], paths = ["/v1/*"] }`)
     8:27 ['never'] unknown value `never` (known here: `always`)
     9:17 [path] unknown key `path` (did you mean `paths`?)
+    10:1 ['g.example'] the host has an empty list of requests (write `{}` for any request)
+    11:29 ['A B'] `A B` is not a method such as `GET` or `POST`; `TRACE` and `CONNECT` are never passed on
+    11:49 [[]] `paths` is empty (leave it out if any may be asked for)
+    12:15 [7] expected a table such as `{ methods = ["GET"], paths = ["/v1/*"] }`, or a list of such tables, found the number `7`
     "##);
 }

@@ -33,10 +33,20 @@ pub(crate) enum Hosts {
     ),
 }
 
+/// The requests of one host: one kind, or a list of kinds.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum Requests {
+    /// One kind.
+    One(Kind),
+    /// Several: methods and paths of each belong together.
+    Several(#[schemars(length(min = 1, max = 64))] Vec<Kind>),
+}
+
 /// Which requests a host may get; any where nothing is said.
 #[derive(Debug, Clone, Default, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Requests {
+pub(crate) struct Kind {
     /// Methods such as `GET`; any where nothing is said.
     #[schemars(length(min = 1, max = 16), inner(length(min = 1, max = 24)))]
     pub(crate) methods: Option<At<Vec<At<String>>>>,
@@ -64,6 +74,42 @@ impl Default for Hosts {
 impl<'de> Deserialize<'de> for Hosts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(HostsVisitor)
+    }
+}
+
+impl Requests {
+    /// Each kind.
+    pub(crate) fn kinds(&self) -> &[Kind] {
+        match self {
+            Self::One(kind) => std::slice::from_ref(kind),
+            Self::Several(kinds) => kinds,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Requests {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RequestsVisitor)
+    }
+}
+
+struct RequestsVisitor;
+
+impl<'de> Visitor<'de> for RequestsVisitor {
+    type Value = Requests;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a table such as `{ methods = [\"GET\"], paths = [\"/v1/*\"] }`, or a list of such tables",
+        )
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Requests, A::Error> {
+        Deserialize::deserialize(SeqAccessDeserializer::new(seq)).map(Requests::Several)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Requests, A::Error> {
+        Kind::deserialize(MapAccessDeserializer::new(map)).map(Requests::One)
     }
 }
 

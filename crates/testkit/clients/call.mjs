@@ -1,9 +1,10 @@
 // Lists the tools of a server with the official TypeScript client and calls some of them.
 //
 // Usage: node call.mjs JOB.json, where the job is
-//   { packages: folder with node_modules, command: [program, …], env: {…}, calls: [{ name: NAME, arguments: {…} }, …] }
+//   { packages: folder with node_modules, command: [program, …], env: {…}, calls: [{ name: NAME, arguments: {…}, fails: true? }, …] }
 // for a server over stdio, or has `url` in the place of `command` and `env` for one over streamable HTTP.
-// Prints one line of JSON: the server's name, its tools (name and description), and each call's result.
+// Prints one line of JSON: the server's name, its tools (name and description), and each call's result, or in words the
+// error of one that is to fail.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,7 +36,10 @@ do {
   cursor = page.nextCursor;
 } while (cursor !== undefined);
 const results = [];
-for (const call of job.calls) results.push(await client.callTool(call, undefined, PATIENT));
+for (const { fails, ...call } of job.calls) {
+  const answer = client.callTool(call, undefined, PATIENT);
+  results.push(await (fails ? answer.catch(error => ({ error: error.message })) : answer));
+}
 console.log(JSON.stringify({ server: client.getServerVersion()?.name, tools, results }));
 if (job.url) await way.terminateSession();
 await client.close();

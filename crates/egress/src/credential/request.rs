@@ -176,7 +176,7 @@ impl Asked<'_> {
                 let key = self.may(found.owner, &wanted).filter(|_| found.plain);
                 let key = key.ok_or_else(|| self.misplaced(found.owner, &place()))?;
                 out.extend_from_slice(value.as_bytes().get(at..found.range.start).unwrap_or_default());
-                out.extend_from_slice(key.value());
+                out.extend_from_slice(written(key));
                 at = found.range.end;
             }
             out.extend_from_slice(value.as_bytes().get(at..).unwrap_or_default());
@@ -337,6 +337,11 @@ impl Asked<'_> {
         let work = Work { coding, tool: Tool::Regions(regions), trailers: None, owners, keeps_length };
         Ok(BodyPlan { work: Some(work), written: Written::default() })
     }
+}
+
+/// What is written in the placeholder's stead.
+fn written(key: &Key) -> &[u8] {
+    if crate::guard::off("substitution") { key.placeholder().as_str().as_bytes() } else { key.value() }
 }
 
 /// A text as it stands in JSON.

@@ -28,7 +28,11 @@ const OTHERS: &[&[&str]] = &[
     crate::other_cells::GUARDS,
     crate::sockets::GUARDS,
     crate::supervisor::GUARDS,
+    KEYS,
 ];
+
+/// Those whose controls are in the tests of keys.
+const KEYS: &[&str] = &["canary", "self-test"];
 
 fn used() -> BTreeSet<String> {
     let cases = FAMILIES.iter().copied().flatten();

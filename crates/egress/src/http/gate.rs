@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
@@ -186,7 +187,12 @@ impl<S> Gate<S> {
     }
 
     fn pass(&mut self, count: usize, ended: bool) {
-        self.passed.extend(self.inbox.drain(..count));
+        if self.passed.is_empty() && count == self.inbox.len() {
+            std::mem::swap(&mut self.passed, &mut self.inbox);
+        } else {
+            self.passed.extend_from_slice(self.inbox.get(..count).unwrap_or_default());
+            self.inbox.drain(..count);
+        }
         if ended {
             self.state = State::Head { clock: None, searched: 0 };
         }
@@ -291,8 +297,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
 
 impl<S: AsyncRead + Unpin> Gate<S> {
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let mut space = [0_u8; READ];
-        let mut buffer = ReadBuf::new(&mut space);
+        let mut space = [MaybeUninit::uninit(); READ];
+        let mut buffer = ReadBuf::uninit(&mut space);
         ready!(Pin::new(&mut self.io).poll_read(cx, &mut buffer))?;
         self.inbox.extend_from_slice(buffer.filled());
         Poll::Ready(Ok(buffer.filled().len()))

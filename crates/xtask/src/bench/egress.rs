@@ -74,11 +74,11 @@ pub(super) fn measure(workspace: &Workspace, product: &FilePath, pace: Pace) -> 
     let hosts = [TUNNEL.to_owned(), format!("http://{PARSED}")];
     let hosts = [hosts.as_slice(), &cut::hosts()].concat();
     let mut inside = Client::confined(&world, &program, &hosts, SECRET, pace)?;
-    let supervisor = Supervisor::of(&world)?;
     let (others, absent) = other::start(workspace, &world, &origin)?;
     let paths = paths(&origin, &others, pace);
     let mut results = Map::new();
     proof::written_and_scrubbed(&paths, &mut outside, &mut inside, &mut origin)?;
+    let supervisor = Supervisor::of(&world)?;
     let target = Target::with_secret(INTERCEPTED, 443, SECRET);
     results.insert("memory".to_owned(), memory::measure(&supervisor, &mut inside, &target)?);
     for load in LOADS {
@@ -131,12 +131,7 @@ fn paths(origin: &Origin, others: &[Other], pace: Pace) -> Vec<Path> {
         Path {
             least: |least| least.intercepted,
             writes: true,
-            ..path(
-                "intercepted",
-                Some("direct"),
-                Place::Cell,
-                Target::with_secret(INTERCEPTED, 443, SECRET),
-            )
+            ..path("intercepted", Some("direct"), Place::Cell, Target::with_secret(INTERCEPTED, 443, SECRET))
         },
     ];
     paths.extend(others.iter().map(|other| Path {

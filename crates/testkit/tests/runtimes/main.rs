@@ -19,4 +19,5 @@ mod origin;
 mod perl;
 mod python;
 mod repository;
+mod rust;
 mod scene;

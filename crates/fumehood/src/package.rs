@@ -8,10 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cell::folders::Folders;
 use cell_api::spec::CellSpec;
-use model::{
-    mount::{Data, Mount},
-    name::ServerName,
-};
+use model::{mount::Data, name::ServerName};
 
 use self::{
     place::Place,
@@ -92,7 +89,7 @@ pub(crate) fn fit(
     for (name, value) in asked.client.variables() {
         spec.env.entry(name.to_owned()).or_insert(value);
     }
-    trust(spec, &asked, sources.authorities.as_deref());
+    trust(spec, asked.client, sources.authorities.as_deref());
     if spec.data.is_none() {
         spec.data = Some(cache(spec, &asked, most));
     }
@@ -110,7 +107,7 @@ fn connect(spec: &mut CellSpec, sources: &Sources) -> anyhow::Result<Vec<String>
         let place = Place::parse(url)?;
         known.insert(place.rule());
         let place = pinning::registry(place, &mut spec.network.operator, &mut trusted)?;
-        hosts.push(place.rule());
+        hosts.push(place.reading());
         lists.entry(variable.clone()).or_default().push(place.url());
     }
     for url in &sources.files {
@@ -126,7 +123,7 @@ fn connect(spec: &mut CellSpec, sources: &Sources) -> anyhow::Result<Vec<String>
             continue;
         }
         pinning::files(&place, &mut spec.network.operator, &trusted);
-        hosts.push(place.rule());
+        hosts.push(place.reading());
     }
     hosts.sort();
     hosts.dedup();
@@ -137,23 +134,16 @@ fn connect(spec: &mut CellSpec, sources: &Sources) -> anyhow::Result<Vec<String>
     Ok(hosts)
 }
 
-/// Lets the client inside trust the authorities that the one outside trusts.
-fn trust(spec: &mut CellSpec, asked: &Asked, authorities: Option<&str>) {
-    let variables = asked.client.authority_variables();
-    let from_environment = variables.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
-    let configured = authorities.map(|file| (asked.client.authority_setting(), file.to_owned()));
-    let found: Vec<(&str, String)> = from_environment.chain(configured).collect();
-    for (name, file) in found {
-        let path = std::path::PathBuf::from(&file);
-        if !path.is_absolute() || !path.is_file() {
-            continue;
+/// Lets the way out trust the authorities that the client outside trusts: requests to registries are looked at, so it is
+/// the supervisor that checks who a registry is. The client inside trusts what every cell does, these among them.
+fn trust(spec: &mut CellSpec, client: Client, authorities: Option<&str>) {
+    let from_environment = client.authority_variables().iter().filter_map(|name| std::env::var(name).ok());
+    for file in from_environment.chain(authorities.map(str::to_owned)) {
+        let path = std::path::PathBuf::from(file);
+        let roots = &mut spec.network.operator.extra_roots;
+        if path.is_absolute() && path.is_file() && !roots.contains(&path) {
+            roots.push(path);
         }
-        // What every cell sees anyway needs no mount.
-        let seen = ["/usr/", "/etc/ssl/"].iter().any(|folder| file.starts_with(folder));
-        if !seen && !spec.mounts.iter().any(|mount| path.starts_with(&mount.path)) {
-            spec.mounts.push(Mount { path, write: false });
-        }
-        spec.env.entry(name.to_owned()).or_insert(file);
     }
 }
 
@@ -185,14 +175,6 @@ impl Client {
         match self {
             Self::Npm => &["NODE_EXTRA_CA_CERTS"],
             Self::Uv => &["SSL_CERT_FILE"],
-        }
-    }
-
-    /// The variable for what its configuration says of that.
-    fn authority_setting(self) -> &'static str {
-        match self {
-            Self::Npm => "npm_config_cafile",
-            Self::Uv => "SSL_CERT_FILE",
         }
     }
 }

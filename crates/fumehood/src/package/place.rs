@@ -80,7 +80,12 @@ impl Place {
         format!("{scheme}://{}{port}{}", self.host, self.path)
     }
 
-    /// The rule that lets a client come here, and no further.
+    /// The rule that lets a client fetch from here, and neither publish nor go further.
+    pub(super) fn reading(&self) -> String {
+        format!("GET,HEAD {}", self.rule())
+    }
+
+    /// The place alone, as a rule about it begins.
     pub(super) fn rule(&self) -> String {
         Self { path: String::new(), ..self.clone() }.url()
     }
@@ -113,6 +118,7 @@ mod tests {
         ] {
             let place = Place::parse(url).unwrap();
             assert_eq!((place.rule().as_str(), place.url().as_str()), (rule, whole));
+            assert_eq!(place.reading(), format!("GET,HEAD {rule}"));
         }
         assert_eq!(Place::parse("http://[::1]:81/x").unwrap().host, "::1");
         for wrong in

@@ -78,6 +78,8 @@ pub fn bless(workspace: &Workspace) -> Result<ExitCode> {
 fn build(workspace: &Workspace) -> Result<()> {
     eprintln!("x: building");
     must(&mut workspace.cargo(&["build", "-q", "--workspace", "--bins"]))?;
+    // A program that a test runs inside a cell; Cargo's own test run would leave it out.
+    must(&mut workspace.cargo(&["build", "-q", "--workspace", "--examples"]))?;
     must(&mut workspace.cargo(&[
         "build",
         "-q",

@@ -3,12 +3,7 @@
 //!
 //! The host stands on loopback, and answers only to the real value. What is not on this machine is skipped by name.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking, in its helpers too"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 mod browser;
 mod commands;

@@ -201,7 +201,7 @@ async fn greet(upgraded: upgrade::OnUpgrade, words: String) {
     if stream.write_all(&message).await.is_ok() {
         let mut rest = [0; 256];
         // The first that comes is the other's farewell: nothing else is expected of it.
-        stream.read(&mut rest).await.ok();
+        let _farewell = stream.read(&mut rest).await;
         stream.write_all(&[0x88, 2, 0x03, 0xe8]).await.ok();
         stream.shutdown().await.ok();
     }

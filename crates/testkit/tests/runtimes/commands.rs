@@ -39,7 +39,7 @@ fn wget_uses_a_key() {
 }
 
 #[test]
-fn whoever_has_no_key_is_not_greeted_and_whoever_does_not_trust_the_cell_is_told() {
+fn whoever_has_no_key_is_not_greeted_and_only_what_is_looked_into_is_vouched_for_by_the_cell() {
     let Some(curl) = host("curl without a key", "curl") else { return };
     let scene = Scene::new(Shelf::default());
     let line = format!("{curl} -sS --max-time 20 -H 'Authorization: Bearer of nothing' {URL}");
@@ -47,8 +47,13 @@ fn whoever_has_no_key_is_not_greeted_and_whoever_does_not_trust_the_cell_is_told
     let ran = scene.exec(&["--host", &rule], &["sh", "-c", &line]);
     assert!(ran.stdout.contains("who are you?"), "{ran:?}");
     assert_eq!(scene.origin.seen().len(), 1);
-    // The same program with no roots: it is the cell's authority that vouches for the name.
-    let line = format!("{curl} -sS --max-time 20 --capath /var/empty --cacert /dev/null {URL}");
+    // Whoever believes only the host's own authority is told: inside, the cell's vouches for the name.
+    let roots = scene.program("origin.pem", &scene.origin.authority);
+    let line = format!("{curl} -sS --max-time 20 --capath /var/empty --cacert {roots} {URL}");
     let ran = scene.exec(&["--secret", "TOKEN"], &["sh", "-c", &line]);
-    assert!(ran.code != Some(0) && scene.origin.seen().is_empty(), "{ran:?}");
+    // curl(1): the peer's certificate cannot be authenticated.
+    assert!(ran.code == Some(60) && scene.origin.seen().is_empty(), "{ran:?}");
+    // Where nothing is looked into, it is the host's own.
+    let ran = scene.exec(&["--host", NAME], &["sh", "-c", &line]);
+    assert!(ran.code == Some(0) && ran.stdout.contains("who are you?"), "{ran:?}");
 }

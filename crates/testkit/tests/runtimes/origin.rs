@@ -25,7 +25,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto,
 };
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::{ServerConfig, pki_types::PrivateKeyDer};
 use sha1::{Digest as _, Sha1};
 use tokio::{
@@ -121,7 +121,10 @@ impl Origin {
 
 fn acceptor(issuer: &CertifiedIssuer<'static, KeyPair>) -> TlsAcceptor {
     let key = KeyPair::generate().unwrap();
-    let leaf = CertificateParams::new([NAME.to_owned()]).unwrap().signed_by(&key, issuer).unwrap();
+    let mut params = CertificateParams::new([NAME.to_owned()]).unwrap();
+    // OpenSSL takes a certificate for self-signed that bears its issuer's name.
+    params.distinguished_name.push(DnType::CommonName, NAME);
+    let leaf = params.signed_by(&key, issuer).unwrap();
     let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
     let mut config = ServerConfig::builder()
         .with_no_client_auth()

@@ -24,8 +24,8 @@ use secrets::{
 
 use crate::{cell::Cell, network, sys};
 
-/// How long the broker may take: a command that it asks for a value may ask somebody.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long the broker may take: a command that it asks for a value has up to two minutes, and a passphrase is typed.
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// What a cell has of its secrets at its start.
 #[derive(Debug, Default)]

@@ -46,6 +46,7 @@ const ETC: &[(&str, &str)] = &[
     ("fonts", "fontconfig, for programs that draw"),
     ("java", "Java's own settings (Fedora)"),
     ("java-*-openjdk", "links of the JDK's folder lead here (Debian)"),
+    ("chromium.d", "Debian's start script of the browser stops without it"),
     ("python3*", "Debian's Python reads it at start"),
     ("perl", "Perl's local library paths"),
 ];

@@ -19,7 +19,7 @@ use crate::{
 /// Files that hold more are nothing that a run of the product writes.
 const LARGEST: u64 = 64 << 20;
 /// How deep the folders for temporary files are looked through.
-const DEPTH: usize = 4;
+const DEPTH: usize = 1;
 
 /// Uses the key, keeps what came back, and stays.
 const PROGRAM: &str = r#"
@@ -193,7 +193,7 @@ fn knows(line: &str) -> bool {
 fn inside(world: &Path) -> Vec<PathBuf> {
     let own = processes().into_iter().filter(|pid| belongs(*pid, world) && line(*pid).contains("canary.py"));
     own.flat_map(|pid| {
-        ["tmp", "home", "exec", "data", "dev/shm", "var/tmp"]
+        ["tmp", "home", "run", "data", "dev/shm", "var/tmp"]
             .map(|name| PathBuf::from(format!("/proc/{pid}/root/{name}")))
     })
     .collect()
@@ -210,7 +210,7 @@ fn search(caller: Caller, off: Option<&str>, given: &[&str]) -> Vec<String> {
     fs::rename(program, script.join("canary.py")).unwrap();
     let mut command = scene.world.product(off);
     command.args([
-        "run",
+        "exec",
         "--name",
         "canary",
         "--verbose",

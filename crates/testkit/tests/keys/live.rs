@@ -183,7 +183,7 @@ fn a_key_that_a_person_gave_to_the_cell_is_there_and_called_exposed() {
         let flags = ["--name", "open", "--expose", "TOKEN=MINE", "--expose-yes-really", TOKEN];
         let mut cell = Running::start(&mut scene.exec(None, &flags, script));
         assert_eq!(cell.line(), VALUE);
-        for words in [&["ps"][..], &["ps", "--json"]] {
+        for words in [&["ps", "--verbose"][..], &["ps", "--json"]] {
             let output = scene.world.product(None).args(words).output().unwrap();
             let told = String::from_utf8(output.stdout).unwrap();
             assert!(told.contains("exposed") && !told.contains(VALUE), "{words:?}: {told}");

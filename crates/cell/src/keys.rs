@@ -107,7 +107,9 @@ impl Keys {
         }
         let mut keys = Self { ring: Arc::new(ring), link: Some(link), placeholders, ..Self::default() };
         #[cfg(feature = "guard-off")]
-        all.values().for_each(|(_, value)| keys.leaks.take(value));
+        for (_, value) in all.values() {
+            keys.leaks.take(value);
+        }
         for used in uses {
             let (hosts, value) = all.get(&used.name).ok_or_else(|| {
                 ErrorBody::new(ErrorCode::Secret, format!("the broker gave no secret `{}`", used.name))

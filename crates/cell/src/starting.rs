@@ -228,7 +228,7 @@ fn confine(cell: &Cell, spec: &CellSpec, data: Option<&std::path::Path>) -> Resu
         .map_err(|error| internal(error.to_string()))?;
     confinement::enter(cell, spec, data).map_err(|error| {
         let message = format!("the supervisor could not confine itself: {error}");
-        ErrorBody::new(ErrorCode::Wall, message).layer("supervisor").hint(error.hint())
+        ErrorBody::new(ErrorCode::Wall, message).layer(error.layer()).hint(error.hint())
     })
 }
 

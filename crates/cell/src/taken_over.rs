@@ -67,7 +67,9 @@ fn attempt_one(what: &str, object: &str) -> io::Result<()> {
         "connect" => UnixStream::connect(object).map(drop),
         "run" => Command::new(object).status().map(drop),
         "memory" => File::open(Path::new("/proc").join(object).join("mem")).map(drop),
-        "handle" => rustix::process::pidfd_open(process()?, PidfdFlags::empty()).map(drop).map_err(Into::into),
+        "handle" => {
+            rustix::process::pidfd_open(process()?, PidfdFlags::empty()).map(drop).map_err(Into::into)
+        }
         "signal" => Ok(rustix::process::kill_process(process()?, Signal::CONT)?),
         "dumpable" => Ok(rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?),
         "look-up" => std::net::ToSocketAddrs::to_socket_addrs(&(object, 0)).map(drop),

@@ -50,18 +50,23 @@ pub enum ConfinementError {
         /// In words.
         cause: String,
     },
+    /// New privileges cannot be given up, which the tool's own wall needs too.
+    #[error("giving up new privileges failed: {0}")]
+    Privileges(#[source] io::Error),
     /// The filter was refused.
-    #[error("{step} failed: {source}")]
-    Filter {
-        /// What was tried.
-        step: &'static str,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
+    #[error("putting the system-call filter on failed: {0}")]
+    Filter(#[source] io::Error),
 }
 
 impl ConfinementError {
+    /// The layer that the host does not hold, as the jail would call it.
+    pub fn layer(&self) -> &'static str {
+        match self {
+            Self::Privileges(_) => "no-new-privileges",
+            Self::Threads { .. } | Self::Landlock { .. } | Self::Filter(_) => "supervisor",
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
@@ -71,7 +76,7 @@ impl ConfinementError {
             Self::Landlock { .. } => {
                 "the kernel has Landlock but refused the rules; look at `fumehood doctor`".into()
             }
-            Self::Filter { .. } => {
+            Self::Privileges(_) | Self::Filter(_) => {
                 "the kernel refused a system-call filter: it needs CONFIG_SECCOMP_FILTER".into()
             }
         }
@@ -94,16 +99,14 @@ pub fn enter(grants: &[Grant]) -> Result<Layer, ConfinementError> {
     if threads != 1 {
         return Err(ConfinementError::Threads { threads });
     }
-    let filter = |step| move |source| ConfinementError::Filter { step, source };
-    rustix::thread::set_no_new_privs(true)
-        .map_err(|error| filter("giving up new privileges")(error.into()))?;
+    rustix::thread::set_no_new_privs(true).map_err(|error| ConfinementError::Privileges(error.into()))?;
     let abi = jail::landlock_abi();
     if abi > 0 {
         let confined = domain(grants, ABI::from(abi));
         confined.map_err(|error| ConfinementError::Landlock { cause: error.to_string() })?;
     }
     let program = jail::seccomp::supervisor_program();
-    jail::seccomp::install_everywhere(&program).map_err(filter("putting the system-call filter on"))?;
+    jail::seccomp::install_everywhere(&program).map_err(ConfinementError::Filter)?;
     Ok(describe(abi))
 }
 

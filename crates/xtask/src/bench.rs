@@ -64,7 +64,10 @@ pub fn run(workspace: &Workspace, names: &[String], pace: Pace) -> Result<ExitCo
         MEASUREMENTS.iter().filter(|(name, _)| names.is_empty() || names.iter().any(|n| n == name))
     {
         println!("\n{name}");
-        results.insert((*name).to_owned(), measure(workspace, &product, pace).with_context(|| (*name).to_owned())?);
+        results.insert(
+            (*name).to_owned(),
+            measure(workspace, &product, pace).with_context(|| (*name).to_owned())?,
+        );
     }
     fs::write(&path, format!("{:#}\n", Value::Object(results)))?;
     println!("\nresults: {}", path.display());

@@ -249,3 +249,12 @@ alone! {
         assert!(matches!(passed, Err(SelfTestError::NotTakenOut)), "{passed:?}");
     }
 }
+
+#[cfg(feature = "guard-off")]
+alone! {
+    async fn control_the_test_of_a_key_fails_when_its_placeholder_is_sent_as_it_is() {
+        let _off = egress::guard::without(&["substitution"]);
+        let (_inside, _, passed) = tested(binding(&[])).await;
+        assert!(matches!(passed, Err(SelfTestError::NotWritten)), "{passed:?}");
+    }
+}

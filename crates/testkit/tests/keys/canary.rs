@@ -76,7 +76,9 @@ impl Search {
     fn memories(&mut self, world: &Path) -> usize {
         let own = processes().into_iter().filter(|pid| belongs(*pid, world));
         let others: Vec<i32> = own.filter(|pid| !knows(&line(*pid))).collect();
-        others.iter().for_each(|pid| self.memory(*pid));
+        for pid in &others {
+            self.memory(*pid);
+        }
         others.len()
     }
 
@@ -248,7 +250,9 @@ fn search(caller: Caller, off: Option<&str>, given: &[&str]) -> Vec<String> {
     assert!(searched >= 3, "{searched} processes");
     let folders = inside(scene.world.folder());
     assert!(!folders.is_empty());
-    folders.iter().for_each(|folder| search.files(folder, usize::MAX, None));
+    for folder in &folders {
+        search.files(folder, usize::MAX, None);
+    }
     search.files(scene.world.folder(), usize::MAX, None);
     search.words(&scene);
 

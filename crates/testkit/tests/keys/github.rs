@@ -148,7 +148,7 @@ fn posted_by_a_cell_that_was_taken_over_the_token_leaves_nowhere_and_neither_doe
         assert!(api.iter().all(|asked| !asked.body.contains(VALUE)), "the body is no place of the key");
         assert!(other.iter().all(|asked| value.find(asked.whole().as_bytes()).is_none()), "{other:?}");
         // In a body the placeholder is a text like any other: to refuse it would break a conversation that holds one.
-        let paths: Vec<&str> = other.iter().map(|asked| asked.path()).collect();
+        let paths: Vec<&str> = other.iter().map(Asked::path).collect();
         assert_eq!(paths, ["/"], "{ran:?}");
     }
 }

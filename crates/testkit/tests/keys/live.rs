@@ -1,6 +1,7 @@
 //! Keys that change while a cell runs, several of them in one, and one that was given away.
 
 use std::{
+    fmt::Write,
     io::{self, BufRead as _, BufReader, Write as _},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     thread,
@@ -156,9 +157,11 @@ fn each_key_of_a_cell_has_its_own_hosts_methods_paths_and_place() {
             ("other.example/v2/path", "-d x -H \"X-Api-Key: $SECOND\""),
             ("other.example/v1/place", "-d x -H \"Authorization: Bearer $SECOND\""),
         ] {
-            script += &format!(
-                "curl -sS --max-time 20 -o /dev/null -w '{path} %{{http_code}}\\n' {flags} https://{path}\n"
-            );
+            writeln!(
+                script,
+                "curl -sS --max-time 20 -o /dev/null -w '{path} %{{http_code}}\\n' {flags} https://{path}"
+            )
+            .unwrap();
         }
         let ran = scene.shell(None, &["--secret", TOKEN, "--secret", "SECOND"], &script);
         let codes: Vec<&str> = ran.stdout.lines().filter_map(|line| Some(line.split_once(' ')?.1)).collect();

@@ -14,7 +14,8 @@ const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 impl Needles {
     /// As it is, in hexadecimal, and in base64 after any number of other bytes.
     pub(crate) fn of(value: &str) -> Self {
-        let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap();
+        let hex: String = value.bytes().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
         let mut needles = vec![
             ("as it is".to_owned(), value.as_bytes().to_vec()),
             ("in hexadecimal".to_owned(), hex.to_ascii_uppercase().into_bytes()),

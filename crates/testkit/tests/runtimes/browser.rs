@@ -1,6 +1,5 @@
 //! Chromium without a screen: a page over TLS that is looked into, and a request with the key from its script.
 
-
 use hyper::Version;
 
 use crate::{

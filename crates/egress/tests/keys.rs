@@ -238,36 +238,3 @@ fn key_websocket() {
         assert!(from_end.is_err() || received == received_whole);
     });
 }
-
-/// How fast answers without a key pass; a run in the release profile prints it: `cargo test --release -p egress --test keys
-/// -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn throughput() {
-    let world = World::new(&[]);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let json = br#"{"id": 1296269, "full_name": "octocat/Hello-World", "description": "This \"your\" first repo!\n", "url": "https:\/\/a.example.com\/x?a=1&b=2%20c", "fork": false}, "#;
-    let html = br#"<a href="/x?a=1&amp;b=%2Fc%20d">it&#39;s &quot;here&quot;</a> <p>Some words between the tags of a page.</p> "#;
-    let mut state = 1_u64;
-    let noise: Vec<u8> = (0..1 << 20)
-        .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            state.to_be_bytes()[0]
-        })
-        .collect();
-    for (name, text) in [("json", &json[..]), ("html", &html[..]), ("zeros", &[0]), ("noise", &noise)] {
-        let piece = Bytes::from(text.iter().copied().cycle().take(64 * 1024).collect::<Vec<u8>>());
-        let scrub = world.plain().scrub;
-        let mut head = http::Response::new(()).into_parts().0;
-        let mut body = scrub_head(&mut head, &scrub).unwrap().wrap(Cut(vec![piece; 8192].into()));
-        let start = std::time::Instant::now();
-        let mut passed = 0;
-        while let Some(frame) = runtime.block_on(body.frame()) {
-            passed += frame.unwrap().data_ref().map_or(0, Bytes::len);
-        }
-        println!(
-            "{name}: {:.0} MB/s",
-            f64::from(u32::try_from(passed).unwrap()) / 1e6 / start.elapsed().as_secs_f64()
-        );
-    }
-}

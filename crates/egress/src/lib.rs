@@ -36,6 +36,7 @@ pub mod verdict;
 mod account;
 mod batch;
 mod edge;
+mod front;
 mod half;
 mod inspect;
 mod meter;

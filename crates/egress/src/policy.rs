@@ -6,6 +6,7 @@ use std::sync::Arc;
 use model::name::ServerName;
 
 use crate::credential::Keyring;
+use crate::front;
 use crate::name::HostName;
 use crate::refusal::{Code, Refusal, Subject};
 use crate::rule::terms::Terms;
@@ -139,7 +140,8 @@ impl Policy {
     ///
     /// Of several rules for the port the one counts that looks least at what is said (TCP before TLS before HTTP), among
     /// those one without terms, and among equals the nearest: it is what the rules together allow. Where a key is bound,
-    /// TLS is spoken and nothing else.
+    /// TLS is spoken and nothing else. TLS with a host that shares its front with others is looked into whatever the rules
+    /// say.
     pub fn judge(&self, name: &HostName, port: u16) -> Result<Permit, Refusal> {
         let here = self.at(name, port);
         if let Some((kind, rules)) = here {
@@ -150,7 +152,8 @@ impl Policy {
                     name: name.clone(),
                     port,
                     kind,
-                    inspect: kind == Kind::Tls && rules.iter().any(|rule| rule.terms().is_some()),
+                    inspect: kind == Kind::Tls
+                        && (front::is_shared(name) || rules.iter().any(|rule| rule.terms().is_some())),
                     rule: Arc::clone(rule),
                     generation: self.generation,
                 });

@@ -241,3 +241,12 @@ fn a_request_beside_the_rule_is_let_through_without_the_guards() {
         assert_eq!(resolved(&sent), "/user", "{path}");
     }
 }
+
+/// In a tunnel the `Host` that leads to another tenant is seen by nobody.
+#[test]
+fn a_host_that_shares_its_front_is_a_tunnel_without_the_guard() {
+    let seen = || policy("d1.cloudfront.net").judge(&name("d1.cloudfront.net"), 443).unwrap().inspect();
+    assert!(seen());
+    let _off = without(&["shared-front"]);
+    assert!(!seen());
+}

@@ -63,7 +63,9 @@ impl ConfinementError {
     pub fn layer(&self) -> &'static str {
         match self {
             Self::Privileges(_) => "no-new-privileges",
-            Self::Threads { .. } | Self::Landlock { .. } | Self::Filter(_) => "supervisor",
+            Self::Filter(_) => "seccomp",
+            Self::Landlock { .. } => "landlock",
+            Self::Threads { .. } => "supervisor",
         }
     }
 

@@ -227,6 +227,11 @@ impl<S> Gate<S> {
         self.state = State::Shut;
     }
 
+    /// Bytes before the end of a body of a known length.
+    fn left(&self) -> u64 {
+        if let State::Length { left } = self.state { left } else { 0 }
+    }
+
     fn poll_decision(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut kept = self.keeper.lock();
         if !std::mem::take(&mut kept.go_on) {
@@ -282,6 +287,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
                 State::Open => return Pin::new(&mut this.io).poll_read(cx, out),
                 State::Head { .. } | State::Length { .. } | State::Chunked { .. } => {}
             }
+            if this.inbox.is_empty() && this.left() > 0 {
+                return this.poll_body(cx, out);
+            }
             this.poll_clock(cx)?;
             if this.inbox.is_empty() {
                 // Between messages nothing is held: most connections are idle most of the time.
@@ -296,6 +304,22 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
 }
 
 impl<S: AsyncRead + Unpin> Gate<S> {
+    /// Reads a body of a known length straight into hyper's space: there is nothing in it to judge but its end.
+    fn poll_body(&mut self, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let left = self.left();
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(out.remaining());
+        let mut space = ReadBuf::new(out.initialize_unfilled_to(most));
+        ready!(Pin::new(&mut self.io).poll_read(cx, &mut space))?;
+        let count = space.filled().len();
+        out.advance(count);
+        let left = left.saturating_sub(count as u64);
+        self.state = match left {
+            0 => State::Head { clock: None, searched: 0 },
+            left => State::Length { left },
+        };
+        Poll::Ready(Ok(()))
+    }
+
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let mut space = [MaybeUninit::uninit(); READ];
         let mut buffer = ReadBuf::uninit(&mut space);

@@ -354,3 +354,6 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gate<S> {
         self.io.is_write_vectored()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,11 +6,13 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod digest;
 pub mod exit;
 pub mod layer;
 pub mod limits;
 pub mod mount;
 pub mod name;
+pub mod profile;
 pub mod request;
 pub mod secret;
 pub mod size;

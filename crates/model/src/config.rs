@@ -51,6 +51,7 @@ mod project;
 mod read;
 mod secrets;
 mod server;
+mod source;
 mod written;
 
 pub use data::DataRequest;
@@ -67,6 +68,7 @@ pub use problem::{Problem, Problems};
 pub use project::Project;
 pub use secrets::{DeclaredSecret, SecretCommand, SecretSource};
 pub use server::Server;
+pub use source::Start;
 
 #[cfg(test)]
 mod tests;

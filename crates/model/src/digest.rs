@@ -33,7 +33,9 @@ impl Digest {
     /// The digits alone: a name for files.
     pub fn hex(&self) -> String {
         self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
-            text.extend([byte >> 4, byte & 15].into_iter().filter_map(|digit| char::from_digit(digit.into(), 16)));
+            text.extend(
+                [byte >> 4, byte & 15].into_iter().filter_map(|digit| char::from_digit(digit.into(), 16)),
+            );
             text
         })
     }

@@ -57,6 +57,13 @@ fn schema_and_program_agree() {
             "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { methods = ['GET'], paths = ['/v1/*'] }\n\
              hosts.'b.example:1' = { inspect = 'always' }\nhosts.'tcp://c.example:1' = {}",
         ),
+        (true, "[servers.a]\nsource = 'npx:x@1'\nargs = ['y']\nclient = 'plain'\nlists = 'keys'\nallow_scripts = ['z']"),
+        (true, "[servers.a]\nsource = 'https://a.example/mcp'"),
+        (false, "[servers.a]\nsource = 'github:x'"),
+        (false, "[servers.a]\ncommand = ['x']\nsource = 'npx:x'"),
+        (false, "[servers.a]\ncommand = ['x']\nargs = ['y']"),
+        (false, "[servers.a]\ncommand = ['x']\nclient = 'sampling'"),
+        (false, "[servers.a]\ncommand = ['x']\nlists = 'online'"),
         (false, "[servers.a]\ncommand = ['x']\nhosts = ['get a.example']"),
         (false, "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { methods = [] }"),
         (false, "[servers.a]\ncommand = ['x']\nhosts.'a.example' = { paths = ['a'] }"),

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
+use super::complaint::Complaint;
 use super::hosts;
-use super::limits::SomeLimits;
+use super::limits::{SomeLimits, kept};
 use super::maximum::Maximum;
 use super::mounts::{Asker, Place};
 use super::network::{self, EgressSettings, NetworkCheck, ShapeOnly, Upstream};
@@ -27,6 +29,7 @@ pub struct Operator {
     egress: EgressSettings,
     allow: BTreeMap<ServerName, Vec<String>>,
     secrets: BTreeMap<SecretName, DeclaredSecret>,
+    min_age: Option<Duration>,
 }
 
 impl Operator {
@@ -73,7 +76,13 @@ impl Operator {
             let allow = allow(&written.allow, check, source);
             let egress = egress.unwrap_or_default();
             let secrets = secrets::declared(&written.secrets, &place, check, source);
-            Self { servers, limits, code_limits, maximum, upstreams, egress, allow, secrets }
+            let min_age = written.packages.and_then(|packages| packages.min_age_days).and_then(|at| {
+                kept(source, &at, |days| match u64::try_from(*days) {
+                    Ok(days) if days <= 3650 => Ok(Duration::from_secs(days * 86_400)),
+                    _ => Err(Complaint::new("this is no age of a release").help("write 0 to 3650 days")),
+                })
+            });
+            Self { servers, limits, code_limits, maximum, upstreams, egress, allow, secrets, min_age }
         })
     }
 
@@ -110,6 +119,11 @@ impl Operator {
     /// Secrets whose value is not in the vault.
     pub fn secrets(&self) -> &BTreeMap<SecretName, DeclaredSecret> {
         &self.secrets
+    }
+
+    /// The age below which a release of a package is marked.
+    pub fn min_age(&self) -> Duration {
+        self.min_age.unwrap_or(Duration::from_secs(7 * 86_400))
     }
 
     /// Rules of servers that no project declares, by their name.

@@ -15,9 +15,11 @@ use super::network::Transport;
 use super::operator::Operator;
 use super::project::Project;
 use super::server::Server;
+use super::source::{self, Start};
 use crate::limits::{Limits, Requirement};
 use crate::mount::{Data, Mount};
 use crate::name::ServerName;
+use crate::profile::Profile;
 use crate::secret::SecretUse;
 use crate::size;
 
@@ -30,7 +32,10 @@ pub use error::{Excess, PlanError};
 pub struct Plan {
     name: ServerName,
     origin: Origin,
-    command: Vec<String>,
+    start: Start,
+    client: Profile,
+    reads_with_keys: bool,
+    scripts: Vec<String>,
     env: BTreeMap<String, EnvValue>,
     mounts: Vec<PlannedMount>,
     data: Option<Data>,
@@ -109,7 +114,7 @@ impl Plan {
                 ceilings.add(Origin::Operator, operator.limits());
                 ceilings.add(Origin::Project, project.limits());
                 ceilings.add(Origin::Project, server.limits());
-                draft.finish(server.command().to_vec(), ceilings, flags)
+                draft.finish(server.start().clone(), ceilings, flags)
             }
             (None, Some((name, server))) => {
                 let draft = Draft {
@@ -123,7 +128,7 @@ impl Plan {
                 let mut ceilings = Ceilings::new(Limits::server(), operator);
                 ceilings.add(Origin::Operator, operator.limits());
                 ceilings.add(Origin::Operator, server.limits());
-                draft.finish(server.command().to_vec(), ceilings, flags)
+                draft.finish(server.start().clone(), ceilings, flags)
             }
             (None, None) => Err(PlanError::Unknown {
                 name: name.to_owned(),
@@ -152,7 +157,7 @@ impl Plan {
         let mut ceilings = Ceilings::new(Limits::server(), operator);
         ceilings.add(Origin::Operator, operator.limits());
         let draft = Draft { allowed: operator.allow(name), ..Draft::undeclared(name) };
-        draft.finish(command, ceilings, flags)
+        draft.finish(Start::Command(command), ceilings, flags)
     }
 
     /// Model-written code (`fumehood exec`): [`Limits::code`], the operator's `[code.limits]`, the command line.
@@ -169,7 +174,7 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let mut ceilings = Ceilings::new(Limits::code(), operator);
         ceilings.add(Origin::Operator, operator.code_limits());
-        Draft::undeclared(name).finish(command, ceilings, flags)
+        Draft::undeclared(name).finish(Start::Command(command), ceilings, flags)
     }
 
     /// The cell's name.
@@ -182,9 +187,32 @@ impl Plan {
         self.origin
     }
 
-    /// The program and its arguments.
+    /// How it is started.
+    pub fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// The program and its arguments; none where the server is elsewhere.
     pub fn program(&self) -> &[String] {
-        &self.command
+        match &self.start {
+            Start::Command(command) => command,
+            Start::Remote(_) => &[],
+        }
+    }
+
+    /// As which client Fumehood presents itself.
+    pub fn client(&self) -> &Profile {
+        &self.client
+    }
+
+    /// Whether its lists are read with its hosts and secrets.
+    pub fn reads_with_keys(&self) -> bool {
+        self.reads_with_keys
+    }
+
+    /// Packages whose install scripts may run.
+    pub fn scripts(&self) -> &[String] {
+        &self.scripts
     }
 
     /// Variables beyond those that every cell has.
@@ -298,13 +326,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn finish(
-        self,
-        command: Vec<String>,
-        mut ceilings: Ceilings<'_>,
-        flags: &Flags,
-    ) -> Result<Plan, PlanError> {
-        env::check_command(&command)?;
+    fn finish(self, start: Start, mut ceilings: Ceilings<'_>, flags: &Flags) -> Result<Plan, PlanError> {
+        let elsewhere = match &start {
+            Start::Command(command) => {
+                env::check_command(command)?;
+                None
+            }
+            Start::Remote(url) => source::authority(url),
+        };
         ceilings.add(Origin::CommandLine, flags.limits());
         let mut excesses = ceilings.excesses();
         let data = self.data(flags, ceilings.operator.maximum().data(), &mut excesses);
@@ -329,11 +358,15 @@ impl<'a> Draft<'a> {
             });
         }
         let network = self.server.map(Server::network).cloned().unwrap_or_default();
-        let hosts = network.hosts().iter().chain(self.allowed).chain(flags.hosts()).cloned().collect();
+        let hosts = network.hosts().iter().chain(self.allowed).chain(flags.hosts()).cloned();
+        let hosts = elsewhere.map(str::to_owned).into_iter().chain(hosts).collect();
         Ok(Plan {
             name: self.name.clone(),
             origin: self.origin,
-            command,
+            start,
+            client: self.server.map(|server| server.client().clone()).unwrap_or_default(),
+            reads_with_keys: self.server.is_some_and(Server::reads_with_keys),
+            scripts: self.server.map(|server| server.scripts().to_vec()).unwrap_or_default(),
             env,
             mounts: mounts.into_values().collect(),
             data,

@@ -5,22 +5,27 @@ use std::collections::BTreeMap;
 use super::complaint::Complaint;
 use super::data::DataRequest;
 use super::env::{self, EnvValue};
-use super::limits::SomeLimits;
+use super::limits::{SomeLimits, kept};
 use super::mounts::{self, Asker, Place};
 use super::network::{self, NetworkCheck, ServerNetwork};
 use super::problem::Source;
 use super::secrets;
+use super::source::{Start, resolve as resolve_start};
 use super::written::{self, At};
 use crate::mount::Mount;
 use crate::name::ServerName;
+use crate::profile::{Profile, ProfileError};
 use crate::secret::SecretUse;
 
 /// What a file declares about one server.
 ///
-/// INVARIANT: the command has a program, and every value passed its check.
+/// INVARIANT: a command has a program, and every value passed its check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    command: Vec<String>,
+    start: Start,
+    client: Profile,
+    reads_with_keys: bool,
+    scripts: Vec<String>,
     env: BTreeMap<String, EnvValue>,
     mounts: Vec<Mount>,
     data: Option<DataRequest>,
@@ -30,9 +35,24 @@ pub struct Server {
 }
 
 impl Server {
-    /// The program and its arguments.
-    pub fn command(&self) -> &[String] {
-        &self.command
+    /// How it is started.
+    pub fn start(&self) -> &Start {
+        &self.start
+    }
+
+    /// As which client Fumehood presents itself.
+    pub fn client(&self) -> &Profile {
+        &self.client
+    }
+
+    /// Whether its lists are read with its hosts and secrets.
+    pub fn reads_with_keys(&self) -> bool {
+        self.reads_with_keys
+    }
+
+    /// Packages whose install scripts may run.
+    pub fn scripts(&self) -> &[String] {
+        &self.scripts
     }
 
     /// Variables beyond those that every cell has.
@@ -76,9 +96,13 @@ pub(super) fn resolve(
 ) -> BTreeMap<ServerName, Server> {
     let mut servers = BTreeMap::new();
     for (name, server) in written {
-        let command = command(name, server, source);
+        let start = resolve_start(name, server, source);
+        let is_sound = start.is_some();
         let resolved = Server {
-            command: command.unwrap_or_default(),
+            start: start.unwrap_or_default(),
+            client: client(server, source),
+            reads_with_keys: server.lists == Some(written::Lists::Keys),
+            scripts: server.allow_scripts.iter().map(|at| at.get().clone()).collect(),
             env: env::resolve(&server.env, source),
             mounts: mounts::resolve(&server.mounts, asker, place, source),
             data: server.data.as_ref().and_then(|data| DataRequest::resolve(data, source)),
@@ -87,7 +111,7 @@ pub(super) fn resolve(
             secrets: secrets::used(&server.secrets, source),
         };
         match self::name(name) {
-            Ok(name) if !resolved.command.is_empty() => {
+            Ok(name) if is_sound => {
                 servers.insert(name, resolved);
             }
             Ok(_) => {}
@@ -105,29 +129,9 @@ pub(super) fn name(at: &At<String>) -> Result<ServerName, Complaint> {
     })
 }
 
-fn command(name: &At<String>, server: &written::Server, source: &mut Source<'_>) -> Option<Vec<String>> {
-    let Some(command) = &server.command else {
-        if source.is_left_out(&["servers", name.get(), "command"]) {
-            return None;
-        }
-        let complaint = Complaint::new(format!("the server `{}` has no `command`", name.get()));
-        source.add(
-            name.span(),
-            &complaint.help("add the program and its arguments: `command = [\"node\", \"server.js\"]`"),
-        );
-        return None;
-    };
-    let mut sound = true;
-    for argument in command.get() {
-        if let Err(complaint) = env::check_argument(argument.get()) {
-            source.add(argument.span(), &complaint);
-            sound = false;
-        }
-    }
-    let arguments: Vec<String> = command.get().iter().map(|argument| argument.get().clone()).collect();
-    if sound && let Err(complaint) = env::check_command(&arguments) {
-        source.add(command.span(), &complaint);
-        sound = false;
-    }
-    sound.then_some(arguments)
+fn client(server: &written::Server, source: &mut Source<'_>) -> Profile {
+    let read = server.client.as_ref().and_then(|at| {
+        kept(source, at, |text| text.parse().map_err(|error: ProfileError| Complaint::new(error.to_string())))
+    });
+    read.unwrap_or_default()
 }

@@ -199,3 +199,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_package_becomes_the_call_of_its_runner_and_a_server_elsewhere_reaches_its_own_host() {
+    let file = "[servers.a]\nsource = 'npx:@acme/x@1.2.3'\nargs = ['--port', '1']\nclient = 'roots'\nlists = 'keys'\n\
+                allow_scripts = ['native']\n[servers.b]\nsource = 'https://mcp.example.com:8443/mcp'\nhosts = ['b.example']";
+    let project = project(file);
+    let plan = |name| Plan::server(name, Some(&project), &Operator::default(), &Flags::default()).unwrap();
+    let a = plan("a");
+    assert_eq!(a.program(), ["npx", "--yes", "@acme/x@1.2.3", "--port", "1"]);
+    assert_eq!(
+        (a.client().to_string().as_str(), a.reads_with_keys(), a.scripts()),
+        ("roots", true, &["native".to_owned()][..])
+    );
+    let b = plan("b");
+    assert_eq!(b.start(), &Start::Remote("https://mcp.example.com:8443/mcp".to_owned()));
+    assert_eq!(b.hosts(), ["mcp.example.com:8443", "b.example"]);
+    assert!(b.program().is_empty() && b.client() == &crate::profile::Profile::plain());
+    let operator = operator("packages.min_age_days = 3");
+    assert_eq!(operator.min_age(), std::time::Duration::from_secs(3 * 86_400));
+}

@@ -93,7 +93,7 @@ command = 5
         11:40 [1] expected a string, found the number `1`
         12:10 ['docs'] expected an array, found a string
         13:8 [1.5] expected `true`, `false`, a size such as "1GiB" or a table with `size`, found the number `1.5`
-        14:10 [b] the server `b` has no `command` (add the program and its arguments: `command = ["node", "server.js"]`)
+        14:10 [b] the server `b` has no `command` (add the program and its arguments: `command = ["node", "server.js"]`, or a package: `source = "npx:NAME@VERSION"`)
         15:11 [1] expected a path or a table with `path` and `write`, found the number `1`
         15:14 ['/'] the whole file system is never mounted (name the folder that is needed)
         15:24 ['./a/'] `/srv/app/a` is mounted twice (keep one of the two)
@@ -239,4 +239,23 @@ proptest! {
         let told: Vec<&str> = problems.as_slice().iter().map(Problem::text).collect();
         prop_assert_eq!(told, keys.iter().map(String::as_str).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn a_server_has_a_command_or_a_source() {
+    let both = "[servers.a]\ncommand = ['x']\nsource = 'npx:x'";
+    assert_eq!(
+        complaints(both),
+        "2:11 [['x']] the server `a` has a `command` and a `source` (keep one of the two)"
+    );
+    let args = "[servers.a]\ncommand = ['x']\nargs = ['y']";
+    assert_eq!(
+        complaints(args),
+        "3:8 [['y']] `args` belongs to a `source` (write the arguments into `command`)"
+    );
+    let wrong = "[servers.a]\nsource = 'github:a/b'\nclient = 'sampling'";
+    let told = complaints(wrong);
+    assert!(told.contains("2:10 ['github:a/b'] `github:a/b` is no source"), "{told}");
+    assert!(told.contains("3:10 ['sampling'] `sampling` is not a client profile"), "{told}");
+    assert!(operator_complaints("packages.min_age_days = -1").contains("this is no age of a release"));
 }

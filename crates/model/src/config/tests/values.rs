@@ -31,7 +31,8 @@ fn a_whole_server_is_understood() {
          file_size = 4096, scratch = '64KiB', scratch_files = 100, require = ['memory', 'processes'] }",
     );
     let server = &project.servers()[&crate::name::ServerName::new("files").unwrap()];
-    assert_eq!(server.command(), ["node", "server.js", ""]);
+    let Start::Command(command) = server.start() else { panic!("a command") };
+    assert_eq!(*command, ["node", "server.js", ""]);
     assert_eq!(server.env()["LANG"], EnvValue::Given("de_DE.UTF-8".to_owned()));
     assert_eq!(server.env()["_x9"], EnvValue::Given(String::new()));
     assert_eq!(server.data().unwrap().size(), Some(10 << 20));

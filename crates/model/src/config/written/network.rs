@@ -15,6 +15,16 @@ pub(crate) enum Transport {
     Http,
 }
 
+/// How the lists of a server are read for the review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Lists {
+    /// Without network and keys.
+    Offline,
+    /// With its hosts and secrets.
+    Keys,
+}
+
 /// A name bound to an address.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -28,6 +28,8 @@ pub(crate) struct Operator {
     /// Secrets whose value is not in the vault, by name.
     #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$" }))]
     pub(crate) secrets: BTreeMap<At<String>, DeclaredSecret>,
+    /// What holds for packages of registries.
+    pub(crate) packages: Option<Packages>,
     /// Hosts of servers that no project declares, by the name of the server; as `hosts` of a server.
     #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
     pub(crate) allow: BTreeMap<At<String>, Hosts>,
@@ -39,4 +41,13 @@ pub(crate) struct Operator {
 pub(crate) struct Code {
     /// Ceilings of model-written code, where the command line says nothing else.
     pub(crate) limits: Option<Limits>,
+}
+
+/// What holds for packages of registries.
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Packages {
+    /// A release younger than this many days is marked before it is accepted; 7 where nothing is said.
+    #[schemars(range(min = 0, max = 3650))]
+    pub(crate) min_age_days: Option<At<i64>>,
 }

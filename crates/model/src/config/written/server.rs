@@ -5,15 +5,33 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Data, Hosts, Limits, Mount, Secrets, Transport};
+use super::{At, Data, Hosts, Limits, Lists, Mount, Secrets, Transport};
 
 /// One MCP server: how it is started, and what of the host it gets.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{ "required": ["command"], "not": { "required": ["args"] } }, { "required": ["source"] }]))]
 pub(crate) struct Server {
     /// The program and its arguments. No shell reads them.
-    #[schemars(required, length(min = 1))]
+    #[schemars(length(min = 1))]
     pub(crate) command: Option<At<Vec<At<String>>>>,
+    /// In place of `command`: a package of a registry, `npx:NAME@VERSION` or `uvx:NAME==VERSION`, installed once and
+    /// started from the store; or the `https://` URL of a server elsewhere.
+    #[schemars(regex(pattern = "^(npx:|uvx:|https://)."))]
+    pub(crate) source: Option<At<String>>,
+    /// With `source`: arguments of the package's program.
+    pub(crate) args: Option<At<Vec<At<String>>>>,
+    /// As which client Fumehood presents itself: `plain` where nothing is said, else the capabilities that the server
+    /// may count on.
+    #[schemars(regex(pattern = "^(plain|elicitation|roots|elicitation\\+roots|roots\\+elicitation)$"))]
+    pub(crate) client: Option<At<String>>,
+    /// How its lists are read for the review: `offline` where nothing is said, or `keys`, with its secrets and hosts, for a
+    /// server that lists nothing without.
+    pub(crate) lists: Option<Lists>,
+    /// Packages whose install scripts may run, by name.
+    #[serde(default)]
+    #[schemars(inner(length(min = 1)))]
+    pub(crate) allow_scripts: Vec<At<String>>,
     /// Environment variables besides `PATH`, `HOME`, `LANG` and `TMPDIR`, which are always there. `HOME` and `TMPDIR`
     /// cannot be changed.
     #[serde(default)]

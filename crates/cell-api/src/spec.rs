@@ -32,6 +32,9 @@ pub struct CellSpec {
     /// A persistent folder with a quota.
     #[serde(default)]
     pub data: Option<Data>,
+    /// A folder of Fumehood's own store, shown read-only at `/package`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<PathBuf>,
     /// The ceilings; the defaults of `kind` where absent.
     #[serde(default)]
     pub limits: Option<Limits>,

@@ -14,7 +14,7 @@ use model::name::ServerName;
 pub struct Folders {
     /// `$XDG_STATE_HOME/fumehood`: cells and logs.
     pub state: PathBuf,
-    /// `$XDG_DATA_HOME/fumehood`: the data folders of servers.
+    /// `$XDG_DATA_HOME/fumehood`: the data folders of servers, installed packages, the vault.
     pub data: PathBuf,
     /// `$XDG_CONFIG_HOME/fumehood`: the operator's file.
     pub config: PathBuf,
@@ -104,6 +104,11 @@ impl Folders {
     /// What happened at the edge of those cells.
     pub fn egress_logs(&self, name: &ServerName) -> PathBuf {
         self.state.join("egress").join(name.as_str())
+    }
+
+    /// Packages that were installed, each in a folder of its own.
+    pub fn store(&self) -> PathBuf {
+        self.data.join("store")
     }
 
     /// The persistent folder of this name.

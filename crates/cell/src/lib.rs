@@ -18,6 +18,7 @@ mod keys;
 mod log_file;
 pub mod network;
 pub mod owner;
+mod package;
 mod process;
 mod starting;
 mod stderr_tap;

@@ -31,6 +31,7 @@ use crate::{
     keys::{self, Keys},
     network::{self, Inside},
     owner::ProcessMark,
+    package,
     process::Process,
     trust::Trust,
     watches,
@@ -240,6 +241,8 @@ fn prepare(
     given: &Given,
 ) -> Result<Prepared, ErrorBody> {
     let limits = spec.effective_limits();
+    let folders = &cell.supervision.folders;
+    let package = spec.package.as_deref().map(|package| package::checked(folders, package)).transpose()?;
     let request = plan::Request {
         id: &cell.id,
         command: &spec.command,
@@ -249,11 +252,12 @@ fn prepare(
         files: &given.files,
         mounts: &spec.mounts,
         data,
+        package: package.as_deref(),
         limits: &limits,
         cwd: spec.cwd.as_deref(),
     };
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let own = cell.supervision.folders.own();
+    let own = folders.own();
     let host = Host::new(std::env::vars_os(), cwd, own, spec.name.to_string());
     plan::prepare(&request, &host).map_err(|error| {
         let refusal = match &error {

@@ -22,6 +22,9 @@ pub(crate) fn cell(spec: &CellSpec) -> Result<(), ErrorBody> {
     if let Some(cwd) = &spec.cwd {
         absolute("working folder", cwd, &mut problems);
     }
+    if let Some(package) = &spec.package {
+        absolute("package", package, &mut problems);
+    }
     if let Some(Data { size: 0, .. }) = spec.data {
         problems.push("a data quota of 0 bytes holds nothing".to_owned());
     }

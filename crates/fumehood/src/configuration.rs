@@ -216,6 +216,7 @@ impl Configuration {
             env: values(plan.env().iter())?,
             mounts: plan.mounts().iter().map(opened).collect::<anyhow::Result<_>>()?,
             data: plan.data().cloned(),
+            package: None,
             limits: Some(plan.limits().clone()),
             network: self.network_of(plan),
             secrets: plan.secrets().to_vec(),

@@ -11,6 +11,7 @@ mod interpreter;
 mod layout;
 mod mask;
 mod mounts;
+mod package;
 mod plan_error;
 mod runtime;
 mod shim;
@@ -58,14 +59,23 @@ pub struct Plan {
 impl Plan {
     /// Working folder of a cell that does not see the host's.
     pub const WORKSPACE: &'static str = "/workspace";
+    /// Where a package lies inside.
+    pub const PACKAGE: &'static str = "/package";
 }
 
-/// Works out what the cell for `command` sees of the host, its declared `mounts` among it.
-pub fn plan(host: &Host, command: &[String], mounts: &[Mount]) -> Result<Plan, PlanError> {
+/// Works out what the cell for `command` sees of the host, its declared `mounts` among it. `package` is the folder (no
+/// link in it) that lies at [`Plan::PACKAGE`] inside: what the command names there is looked for in it.
+pub fn plan(
+    host: &Host,
+    command: &[String],
+    mounts: &[Mount],
+    package: Option<&Path>,
+) -> Result<Plan, PlanError> {
     let program = command.first().filter(|program| !program.is_empty()).ok_or(PlanError::Empty)?;
-    let ground = Ground::new(host);
+    let ground = Ground { package, ..Ground::new(host) };
     let mut sight = Sight::new(system::folders(&ground.view));
     mounts::show(&ground.view, &ground.homes, &ground.own, mounts, &mut sight)?;
+    package::show(&ground, &mut sight);
     let found = runtime::find(&ground, &mut sight, program)?;
     let mut argv = command.to_vec();
     if let Some(first) = argv.first_mut() {

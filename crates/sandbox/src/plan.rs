@@ -33,6 +33,8 @@ pub struct Request<'a> {
     pub mounts: &'a [Mount],
     /// The host folder to mount at [`Data::INSIDE`]; it exists and is its owner's alone.
     pub data: Option<&'a Path>,
+    /// The host folder to show read-only at [`host::Plan::PACKAGE`]; no link is in it, and it is the owner's alone.
+    pub package: Option<&'a Path>,
     /// The ceilings.
     pub limits: &'a Limits,
     /// Ranges that are local inside, for the sockets of whoever answers the cell.
@@ -152,7 +154,7 @@ const WATCH_INTERVAL_MS: u32 = 100;
 /// Decides everything about a cell. What it made on the host is in the result: the groups and the lease.
 pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareError> {
     check_kernel()?;
-    let plan = host::plan(host, request.command, request.mounts)?;
+    let plan = host::plan(host, request.command, request.mounts, request.package)?;
     let lease = identity::lease()?;
     let created = Hierarchies::detect().create(request.id, request.limits);
     let mut layers: Vec<Layer> = created.layers.into_iter().map(fall_back).collect();
@@ -223,6 +225,14 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
         root.push(Entry::Symlink { path: VAR_TMP.into(), target: "/tmp".into() });
     }
     root.extend(shown);
+    root.extend(request.package.map(|package| Entry::Bind {
+        source: package.to_owned(),
+        path: host::Plan::PACKAGE.into(),
+        write: false,
+        map_owner: true,
+        guarded: Vec::new(),
+        masked: Vec::new(),
+    }));
     if let Some(data) = request.data {
         root.push(Entry::Bind {
             // The jail follows no link to it; where it cannot be looked at, the jail says so.

@@ -70,6 +70,7 @@ fn throw_away() -> anyhow::Result<CellSpec> {
         env: std::collections::BTreeMap::new(),
         mounts: Vec::new(),
         data: None,
+        package: None,
         limits: Some(Limits { require: std::collections::BTreeSet::new(), ..Limits::code() }),
         network: NetworkSpec::default(),
         secrets: Vec::new(),

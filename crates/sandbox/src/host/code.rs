@@ -6,6 +6,7 @@ use super::ground::{Ground, base_name};
 use super::interpreter::{Named, code_of, python_module};
 use super::layout::node_modules;
 use super::mask;
+use super::package;
 use super::plan_error::{PlanError, text};
 use super::sight::{Sight, Topic};
 use super::view::Kind;
@@ -69,6 +70,9 @@ fn show_argument(
     argument: &mut String,
 ) -> Result<(), PlanError> {
     let Some(value) = argument.get(named.start..).filter(|value| !value.is_empty()) else { return Ok(()) };
+    if package::holds(ground, Path::new(value)) {
+        return Ok(());
+    }
     let relative = Path::new(value).is_relative();
     if !named.entry && relative && !value.starts_with('.') {
         return Ok(());

@@ -60,6 +60,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) homes: Homes,
     /// Fumehood's own folders, as handed in and with links resolved.
     pub(crate) own: Vec<PathBuf>,
+    /// What lies at [`super::Plan::PACKAGE`] inside.
+    pub(crate) package: Option<&'a Path>,
 }
 
 /// Folders that many things share, so that none of them may show the whole.
@@ -112,7 +114,7 @@ impl<'a> Ground<'a> {
         let view = View::new(&host.root);
         let homes = Homes::read(&view, host.home.as_deref());
         let own = host.own.iter().flat_map(|path| both(&view, path)).collect();
-        Self { host, view, homes, own }
+        Self { host, view, homes, own, package: None }
     }
 
     /// Whether a folder holds more of the user or the host than one program or project.

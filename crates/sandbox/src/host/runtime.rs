@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::code;
 use super::ground::Ground;
 use super::layout::{self, Layout};
+use super::package;
 use super::plan_error::PlanError;
 use super::shim::{self, Shim};
 use super::sight::{Sight, Topic};
@@ -117,6 +118,14 @@ impl Finder<'_, '_> {
     }
 
     fn by_path(&mut self, path: &Path, depth: usize) -> Result<PathBuf, PlanError> {
+        if package::holds(self.ground, path) {
+            if depth > MAX_DEPTH {
+                return Err(PlanError::Endless { script: path.to_owned() });
+            }
+            let real = package::program(self.ground, path)?;
+            self.interpreter(&real, path, depth)?;
+            return Ok(path.to_owned());
+        }
         let trace = self
             .ground
             .view

@@ -4,6 +4,7 @@ mod code;
 mod interpreter;
 mod layouts;
 mod mounts;
+mod package;
 mod system;
 mod versions;
 
@@ -112,7 +113,7 @@ impl World {
 
     fn plan_with(&self, command: &str, mounts: &[Mount]) -> Result<Plan, PlanError> {
         let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
-        let plan = plan(&self.host, &command, mounts);
+        let plan = plan(&self.host, &command, mounts, None);
         if let Ok(plan) = &plan {
             Self::holds(plan);
         }
@@ -199,7 +200,7 @@ fn the_real_host_gives_a_runtime_that_exists() {
     let host = Host::new(std::env::vars_os(), cwd, Vec::new(), "cell".into());
     let mut found = 0;
     for program in ["sh", "node", "python3"] {
-        let Ok(plan) = plan(&host, &[program.to_owned()], &[]) else { continue };
+        let Ok(plan) = plan(&host, &[program.to_owned()], &[], None) else { continue };
         found += 1;
         let exec = Path::new(&plan.argv[0]);
         assert!(exec.is_absolute() && exec.exists(), "{}", exec.display());
@@ -225,7 +226,7 @@ fn the_real_host_gives_a_runtime_that_exists() {
 #[test]
 fn an_empty_command_and_an_unknown_program_are_refused() {
     let world = World::new();
-    assert!(matches!(plan(&world.host, &[], &[]), Err(PlanError::Empty)));
+    assert!(matches!(plan(&world.host, &[], &[], None), Err(PlanError::Empty)));
     let error = world.plan("nowhere").unwrap_err();
     assert_eq!(
         error.to_string(),

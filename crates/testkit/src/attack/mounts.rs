@@ -1,8 +1,17 @@
 //! Declared folders of the host.
 
-use super::{Attacks, Attempt, argument, files};
+use super::{Attacks, Attempt, Held, argument, files, sys};
 
-pub(super) const ATTACKS: Attacks = &[("plant-after-rename", plant_after_rename)];
+pub(super) const ATTACKS: Attacks = &[("plant-after-rename", plant_after_rename), ("remount", remount)];
+
+/// Makes a mount writable, and a new file in it.
+fn remount(arguments: &[&str]) -> Attempt {
+    let point = format!("{}\0", argument(arguments, 0));
+    let flags = libc::MS_REMOUNT | libc::MS_BIND;
+    sys::call(libc::SYS_mount, [0, sys::at(point.as_bytes()), 0, flags, 0]).map_err(Held::errno)?;
+    std::fs::write(argument(arguments, 1), "planted\n")?;
+    Ok("made writable".into())
+}
 
 /// Moves a folder that holds a guarded one out of the way, and puts another in its place.
 fn plant_after_rename(arguments: &[&str]) -> Attempt {

@@ -49,6 +49,7 @@ async fn probe() -> io::Result<Value> {
         env: &BTreeMap::new(),
         mounts: &[],
         data: None,
+        package: None,
         limits: &limits,
         routes: &[],
         name_servers: &[],

@@ -26,6 +26,7 @@ const OTHERS: &[&[&str]] = &[
     crate::bombs::GUARDS,
     crate::mounts::GUARDS,
     crate::other_cells::GUARDS,
+    crate::package::GUARDS,
     crate::sockets::GUARDS,
     crate::supervisor::GUARDS,
     KEYS,

@@ -13,6 +13,7 @@ mod fds;
 mod host_files;
 mod mounts;
 mod other_cells;
+mod package;
 mod privileges;
 mod proc;
 mod scene;

@@ -196,6 +196,6 @@ fn one_refusal() {
         _ => rw("/srv/p"),
     };
     let command = ["sh".to_owned()];
-    let plan = super::plan(&world.host, &command, &[mount]);
+    let plan = super::plan(&world.host, &command, &[mount], None);
     assert!(matches!(plan, Err(PlanError::Mount(_))), "{plan:?}");
 }

@@ -58,7 +58,7 @@ impl Supervised {
             }
             head.push(line.to_lowercase());
         }
-        let status = head[0].split(' ').nth(1).unwrap().parse().unwrap();
+        let status = head.first().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
         let length = head.iter().find_map(|line| line.strip_prefix("content-length:")).unwrap();
         let mut body = vec![0; length.trim().parse().unwrap()];
         connection.read_exact(&mut body).unwrap();
@@ -71,6 +71,10 @@ impl Drop for Supervised {
         self.connection = None;
         self.child.wait().ok();
     }
+}
+
+fn word<'a>(said: &'a Value, pointer: &str) -> &'a str {
+    said.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A world with a tree in its store, which nobody but its owner can enter.
@@ -103,19 +107,18 @@ fn attempt(world: &World, off: Option<&str>, package: &Path, attack: &str) -> Re
         "limits": Limits { require: BTreeSet::new(), ..Limits::code() },
     });
     if !package.join("program").exists() {
-        let command = spec["command"].as_array_mut().unwrap();
-        command.remove(0);
+        spec.pointer_mut("/command").and_then(Value::as_array_mut).unwrap().remove(0);
     }
     let (status, said) = supervised.ask("PUT /v1/cell", &spec.to_string());
     assert_eq!(status, 201, "{said}");
     let (status, said) = supervised.ask("POST /v1/cell/start", "");
     if status != 200 {
-        return Err(said["error"]["code"].as_str().or(said["code"].as_str()).unwrap_or_default().to_owned());
+        return Err(word(&said, "/code").to_owned());
     }
     let deadline = Instant::now() + PATIENCE;
     loop {
         let (_, said) = supervised.ask("GET /v1/cell", "");
-        if said["state"] == "ended" || said["end"].is_object() {
+        if word(&said, "/state") == "ended" {
             break;
         }
         assert!(Instant::now() < deadline, "it did not end: {said}");

@@ -1,0 +1,82 @@
+//! The stored form, read back.
+
+use serde_json::{Map, Value};
+
+use crate::fingerprint::is_short;
+use crate::json;
+
+use super::build::{Before, build};
+use super::{Kind, MAX_ENTRIES, PROJECTION, Parts, Quarantined, Surface, SurfaceError};
+
+pub(super) fn read(value: Value) -> Result<Surface, SurfaceError> {
+    let Value::Object(members) = value else {
+        return Err(stored("it is no object"));
+    };
+    let given = Value::Object(members.clone());
+    let mut members = Members(members);
+    let projection = members.text("projection")?;
+    if projection != PROJECTION {
+        return Err(stored(&format!("its projection is not `{PROJECTION}`")));
+    }
+    let client = members.text("client")?;
+    let short = members.text("short")?;
+    if !is_short(&short) {
+        return Err(stored("`short` is not of 16 hexadecimal digits"));
+    }
+    let quarantined = members.list("quarantined")?;
+    if quarantined.len() > MAX_ENTRIES * Kind::ALL.len() {
+        return Err(stored("`quarantined` is too long"));
+    }
+    let quarantined: Option<Vec<Quarantined>> = quarantined.iter().map(Quarantined::from_value).collect();
+    let quarantined = quarantined.ok_or_else(|| stored("`quarantined` has an entry of another shape"))?;
+    let parts = Parts {
+        profile: client.parse().map_err(|_| stored("`client` is no client profile"))?,
+        protocol_version: members.text("protocolVersion")?,
+        server_info: members.take("serverInfo")?,
+        capabilities: members.take("capabilities")?,
+        instructions: match members.0.contains_key("instructions") {
+            true => Some(members.text("instructions")?),
+            false => None,
+        },
+        tools: members.list(Kind::Tool.list())?,
+        prompts: members.list(Kind::Prompt.list())?,
+        resources: members.list(Kind::Resource.list())?,
+        resource_templates: members.list(Kind::ResourceTemplate.list())?,
+    };
+    // With a tool held back, its text is gone and the short form cannot be computed; the fingerprint covers it.
+    let tool_held_back = quarantined.iter().any(|entry| entry.kind == Kind::Tool);
+    let before = Before { quarantined, short: tool_held_back.then_some(short) };
+    let surface = build(parts, &before)?;
+    let is_same = given == *surface.value() || json::canonical(&given) == json::canonical(surface.value());
+    if is_same {
+        Ok(surface)
+    } else {
+        Err(stored("an entry stands where it does not belong, or would be held back"))
+    }
+}
+
+struct Members(Map<String, Value>);
+
+impl Members {
+    fn take(&mut self, key: &str) -> Result<Value, SurfaceError> {
+        self.0.remove(key).ok_or_else(|| stored(&format!("it has no `{key}`")))
+    }
+
+    fn text(&mut self, key: &str) -> Result<String, SurfaceError> {
+        match self.take(key)? {
+            Value::String(text) => Ok(text),
+            _ => Err(stored(&format!("`{key}` is no text"))),
+        }
+    }
+
+    fn list(&mut self, key: &str) -> Result<Vec<Value>, SurfaceError> {
+        match self.take(key)? {
+            Value::Array(items) => Ok(items),
+            _ => Err(stored(&format!("`{key}` is no list"))),
+        }
+    }
+}
+
+fn stored(why: &str) -> SurfaceError {
+    SurfaceError::Stored(why.to_owned())
+}

@@ -13,6 +13,7 @@ use std::{
 };
 
 mod caller;
+pub mod index;
 mod programs;
 mod remains;
 

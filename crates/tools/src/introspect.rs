@@ -88,7 +88,7 @@ impl Introspection {
             "capabilities": capabilities,
             "clientInfo": { "name": "fumehood", "version": "1" },
         });
-        let (id, message) = self.request("initialize", params);
+        let (id, message) = self.request("initialize", &params);
         self.stage = Stage::Greeted { id };
         vec![message]
     }
@@ -153,7 +153,7 @@ impl Introspection {
         let mut lists = Lists::default();
         let mut messages = Vec::new();
         for kind in Kind::ALL.into_iter().filter(|kind| hello.has(*kind)) {
-            let (id, message) = self.request(kind.method(), json!({}));
+            let (id, message) = self.request(kind.method(), &json!({}));
             lists.ask(kind, id);
             messages.push(message);
         }
@@ -178,7 +178,7 @@ impl Introspection {
                     self.finish()?;
                     return Ok(Vec::new());
                 };
-                let (id, message) = self.request(kind.method(), json!({ "cursor": cursor }));
+                let (id, message) = self.request(kind.method(), &json!({ "cursor": cursor }));
                 if let Stage::Reading { lists, .. } = &mut self.stage {
                     lists.ask(kind, id);
                 }
@@ -240,7 +240,7 @@ impl Introspection {
         Vec::new()
     }
 
-    fn request(&mut self, method: &str, params: Value) -> (String, Value) {
+    fn request(&mut self, method: &str, params: &Value) -> (String, Value) {
         let id = format!("{}{}", self.prefix, self.next);
         self.next += 1;
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });

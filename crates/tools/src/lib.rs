@@ -8,5 +8,6 @@
 pub mod fingerprint;
 pub mod introspect;
 pub mod json;
+pub mod lock;
 pub mod surface;
 pub mod visible;

@@ -100,11 +100,26 @@ impl Surface {
         stored::read(value)
     }
 
+    /// Takes a surface from the bytes of a file that [`Surface::to_text`] made.
+    ///
+    /// # Errors
+    ///
+    /// As [`Surface::from_stored`], and for what [`crate::json::parse`] refuses.
+    pub fn from_text(bytes: &[u8]) -> Result<Self, SurfaceError> {
+        let value = crate::json::parse(bytes).map_err(|error| SurfaceError::Stored(error.to_string()))?;
+        Self::from_stored(value)
+    }
+
     /// The stored form, which the fingerprint is the digest of. Keys: `projection`, `client`, `protocolVersion`,
     /// `serverInfo`, `capabilities`, `instructions` where there are any, `tools`, `prompts`, `resources`,
     /// `resourceTemplates`, `quarantined`, `short`.
     pub fn value(&self) -> &Value {
         &self.0.value
+    }
+
+    /// The stored form as the text of a file: indented, keys in order, a line end after the last line.
+    pub fn to_text(&self) -> String {
+        format!("{:#}\n", self.0.value)
     }
 
     /// The digest of everything in here. It alone is compared for a decision.

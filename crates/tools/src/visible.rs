@@ -2,14 +2,15 @@
 
 /// The text with every character that would not be seen as itself spelled as `<U+202E>`.
 pub fn visible(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
         if is_hidden(c) {
-            shown.push_str(&format!("<U+{:04X}>", u32::from(c)));
+            shown.extend([format!("<U+{:04X}>", u32::from(c))]);
         } else {
             shown.push(c);
         }
-        shown
-    })
+    }
+    shown
 }
 
 /// The text as in [`visible`], no longer than `most` characters, with an ellipsis in place of what is left out.

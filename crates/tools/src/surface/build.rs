@@ -109,7 +109,8 @@ impl Gathered {
         value.insert("short".to_owned(), json!(short));
         let held_back = quarantined.iter().map(Quarantined::to_value).collect();
         value.insert("quarantined".to_owned(), Value::Array(held_back));
-        let value = Value::Object(value);
+        let mut value = Value::Object(value);
+        value.sort_all_objects();
         let fingerprint = Fingerprint::of(&canonical(&value)?);
         Ok(Surface(Arc::new(Inner { value, client, fingerprint, short, quarantined })))
     }

@@ -34,9 +34,10 @@ pub(super) fn read(value: Value) -> Result<Surface, SurfaceError> {
         protocol_version: members.text("protocolVersion")?,
         server_info: members.take("serverInfo")?,
         capabilities: members.take("capabilities")?,
-        instructions: match members.0.contains_key("instructions") {
-            true => Some(members.text("instructions")?),
-            false => None,
+        instructions: if members.0.contains_key("instructions") {
+            Some(members.text("instructions")?)
+        } else {
+            None
         },
         tools: members.list(Kind::Tool.list())?,
         prompts: members.list(Kind::Prompt.list())?,

@@ -1,0 +1,137 @@
+//! From an order to a tree in the store.
+
+use std::io;
+
+use model::digest::Digest;
+
+use crate::{
+    ask,
+    fault::InstallError,
+    npm,
+    order::{Installed, Order, Record},
+    progress::Progress,
+    shop::{self, Built, Shop},
+    sources::{Sources, SourcesError},
+    store::{self, Claim, Package, Staging, Store, StoreError},
+    uv,
+    words::{Asked, Client},
+    workshop::Workshop,
+};
+
+/// Installs what is ordered, or finds that it is in the store. Who orders the same at the same time waits, and the work is
+/// done once. Dropping the future ends the cell and removes what there is; who is killed meanwhile leaves nothing that
+/// counts, and the next installation removes it.
+///
+/// # Errors
+///
+/// [`InstallError`] where nothing was installed.
+pub async fn install<W: Workshop>(
+    order: Order<'_>,
+    store: &Store,
+    workshop: &W,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Installed, InstallError> {
+    check(&order)?;
+    let pinned = order.pinned.and_then(|pin| pin.content);
+    let claim = Claim::take(store, &shop::key(&order), &mut || progress(Progress::Waiting)).await?;
+    if let Some(installed) = claim.result(pinned).and_then(|record| reuse(store, record)) {
+        progress(Progress::Done);
+        return Ok(installed);
+    }
+    // Its failure is no reason not to install.
+    store::sweep(store, &|data| workshop.data_folder(&model::mount::Data { name: data.clone(), size: 0 }))
+        .ok();
+    progress(Progress::Asking);
+    let sources = sources(order.asked).await?;
+    let mut staging = Staging::begin(store)?;
+    let mut shop = Shop::open(order, workshop, &sources, staging.data.clone(), progress)?;
+    staging.make_data_folder(shop.folder())?;
+    let built = match order.asked.client {
+        Client::Npm => npm::build(&mut shop).await?,
+        Client::Uv => uv::build(&mut shop).await?,
+    };
+    let Shop { notes, hosts, .. } = shop;
+    let package = publish(staging, store, &built, pinned, progress).await?;
+    let Built {
+        version,
+        source,
+        integrity,
+        tree_file,
+        tree_name,
+        platform,
+        scripts_not_run,
+        dependencies,
+        ..
+    } = built;
+    let tree_file = String::from_utf8(tree_file)
+        .map_err(|error| InstallError::Strange { what: tree_name.to_owned(), why: error.to_string() })?;
+    let record = Record {
+        version,
+        source,
+        integrity,
+        tree_file,
+        tree_name: tree_name.to_owned(),
+        content: package.content(),
+        platform,
+        notes,
+        scripts_not_run,
+        dependencies,
+        registry_hosts: hosts,
+    };
+    claim.keep(&record)?;
+    progress(Progress::Done);
+    Ok(Installed { package, record })
+}
+
+fn check(order: &Order<'_>) -> Result<(), InstallError> {
+    match order.asked.client {
+        Client::Npm => npm::check(order.asked)?,
+        Client::Uv => uv::check(order.asked)?,
+    }
+    match order.pinned {
+        Some(pin) => {
+            let found = Digest::of(pin.tree_file);
+            if found == pin.tree { Ok(()) } else { Err(InstallError::TreeFile { pinned: pin.tree, found }) }
+        }
+        None => Ok(()),
+    }
+}
+
+/// What came of the same order, where it is still right.
+fn reuse(store: &Store, record: Record) -> Option<Installed> {
+    let package = store.find(&record.content)?;
+    package.verify().ok()?;
+    Some(Installed { package, record })
+}
+
+/// Asks the client of this machine, which takes as long as it does: others go on meanwhile.
+async fn sources(asked: &Asked) -> Result<Sources, InstallError> {
+    let asked = asked.clone();
+    let answer = tokio::task::spawn_blocking(move || match asked.client {
+        Client::Npm => npm::sources(&asked),
+        Client::Uv => uv::sources(&asked),
+    });
+    Ok(answer.await.map_err(|error| SourcesError::Unanswered(ask::AskError::lost(&error)))??)
+}
+
+async fn publish(
+    staging: Staging,
+    store: &Store,
+    built: &Built,
+    pinned: Option<Digest>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Package, InstallError> {
+    progress(Progress::Digesting { files: 0 });
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (store, tree) = (store.clone(), built.tree.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        // Whoever listens has gone: then nobody wants to know.
+        staging.publish(&store, &tree, pinned, &mut |files| tell.send(files).unwrap_or_default())
+    });
+    while let Some(files) = told.recv().await {
+        progress(Progress::Digesting { files });
+    }
+    let published =
+        work.await.map_err(|error| StoreError::io("copying", &built.tree)(io::Error::other(error)))??;
+    published.map_err(|found| InstallError::Content { pinned: pinned.unwrap_or(found), found })
+}

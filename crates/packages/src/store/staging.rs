@@ -1,0 +1,161 @@
+//! Where a tree is made before it is in the store: whoever is killed meanwhile leaves nothing there that counts.
+
+use std::{
+    fs::{self, File},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use model::{digest::Digest, name::ServerName};
+
+use super::{Package, Store, StoreError, copy, held, remove::remove, seen};
+
+/// A folder of the maker's own.
+#[derive(Debug)]
+pub(crate) struct Staging {
+    folder: PathBuf,
+    /// The name of the data folder that belongs to it.
+    pub(crate) data: ServerName,
+    data_folder: Option<PathBuf>,
+    held: Option<File>,
+}
+
+/// The beginning of the names of data folders of installations.
+const PREFIX: &str = "install";
+/// Tells those of one process apart.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+impl Staging {
+    /// Makes one.
+    pub(crate) fn begin(store: &Store) -> Result<Self, StoreError> {
+        let all = store.own("staging")?;
+        let _quiet = quiet(store)?;
+        loop {
+            // Names of makers that were killed may still be there.
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+            let name =
+                format!("{PREFIX}-{}-{now}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+            let folder = all.join(&name);
+            let made = fs::create_dir(&folder);
+            if made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+                continue;
+            }
+            made.map_err(StoreError::io("making", &folder))?;
+            let held = held::alone(&folder.join("held")).map_err(StoreError::io("locking", &folder))?;
+            let data = ServerName::new(name)
+                .map_err(|error| StoreError::io("naming", &folder)(io::Error::other(error.to_string())))?;
+            return Ok(Self { folder, data, data_folder: None, held });
+        }
+    }
+
+    /// Makes the data folder, which goes when this does.
+    pub(crate) fn make_data_folder(&mut self, path: PathBuf) -> Result<(), StoreError> {
+        let made = match path.parent() {
+            Some(parent) => fs::DirBuilder::new().recursive(true).mode(0o700).create(parent),
+            None => Ok(()),
+        };
+        // Not one that is there: it would be somebody else's.
+        made.and_then(|()| fs::DirBuilder::new().mode(0o700).create(&path))
+            .map_err(StoreError::io("making", &path))?;
+        self.data_folder = Some(path);
+        Ok(())
+    }
+
+    /// Copies the tree, digests it, and puts it into the store. A tree of this content that is there already and is right
+    /// stays; one that is not gives way.
+    pub(crate) fn publish(
+        &self,
+        store: &Store,
+        from: &Path,
+        expected: Option<Digest>,
+        told: &mut dyn FnMut(usize),
+    ) -> Result<Result<Package, Digest>, StoreError> {
+        let made = self.folder.join("made");
+        fs::create_dir(&made).map_err(StoreError::io("making", &made))?;
+        let tree = made.join("tree");
+        let listing = copy::copy(from, &tree, told)?;
+        let content = listing.content();
+        if expected.is_some_and(|expected| expected != content) {
+            return Ok(Err(content));
+        }
+        let write = |name: &str, bytes: &[u8]| {
+            let path = made.join(name);
+            fs::write(&path, bytes).map_err(StoreError::io("writing", &path))
+        };
+        write("list", &listing.to_bytes())?;
+        write("seen", &seen::look(&tree).map_err(StoreError::io("looking at", &tree))?)?;
+        write("held", b"")?;
+        // Else a tree could be there after a loss of power, and its bytes not.
+        let folder = File::open(&made).map_err(StoreError::io("opening", &made))?;
+        rustix::fs::syncfs(&folder).map_err(|error| StoreError::io("syncing", &made)(error.into()))?;
+        store.own("trees")?;
+        let place = store.tree(&content);
+        let _quiet = quiet(store)?;
+        if let Some(there) = store.find(&content) {
+            if there.verify().is_ok() {
+                return Ok(Ok(there));
+            }
+        }
+        if place.exists() {
+            let aside = self.folder.join("damaged");
+            fs::rename(&place, &aside).map_err(StoreError::io("replacing", &place))?;
+        }
+        fs::rename(&made, &place).map_err(StoreError::io("publishing", &place))?;
+        let gone = || StoreError::io("opening", &place)(io::ErrorKind::NotFound.into());
+        Package::open(&place, content).map(Ok).ok_or_else(gone)
+    }
+}
+
+impl Staging {
+    /// Where it is.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // In this order, as in a sweep. Where it does not work now, the next installation sweeps.
+        let gone = self.data_folder.take().is_none_or(|data| remove(&data).is_ok());
+        if gone {
+            remove(&self.folder).ok();
+        }
+        self.held.take();
+    }
+}
+
+/// Removes what makers have left that are no more; `data` says where the data folder of a name is.
+pub(crate) fn sweep(store: &Store, data: &dyn Fn(&ServerName) -> PathBuf) -> Result<usize, StoreError> {
+    let all = store.folder.join("staging");
+    let Ok(entries) = fs::read_dir(&all) else { return Ok(0) };
+    let _quiet = quiet(store)?;
+    let mut swept = 0;
+    for entry in entries.flatten() {
+        let folder = entry.path();
+        let Ok(Some(_held)) = held::alone(&folder.join("held")) else { continue };
+        let name = entry.file_name().to_str().and_then(|name| ServerName::new(name).ok());
+        // Its name is the way to the data folder, so that goes first. A cell that is just ending may still write there:
+        // then it is swept the next time.
+        let gone = name.is_none_or(|name| remove(&data(&name)).is_ok());
+        if gone && remove(&folder).is_ok() {
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
+
+/// Held while names come and go: a staging folder that is just made is not taken for a dead one.
+pub(super) fn quiet(store: &Store) -> Result<File, StoreError> {
+    let path = store.own("locks")?.join("names");
+    let file = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(StoreError::io("opening", &path))?;
+    file.lock().map_err(StoreError::io("locking", &path))?;
+    Ok(file)
+}

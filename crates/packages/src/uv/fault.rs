@@ -1,0 +1,90 @@
+//! What uv says when something is wrong, told apart.
+
+use crate::{fault::InstallError, shop::Said};
+
+/// The most of it that is passed on, in characters.
+const MOST: usize = 900;
+
+/// Why the command failed.
+pub(super) fn of(command: &[&str], said: &Said) -> InstallError {
+    let text = said.told();
+    let told = plain(&text);
+    let has = |phrases: &[&str]| phrases.iter().any(|phrase| told.contains(phrase));
+    if has(&["has no usable wheels", "have no usable wheels", "building from source is disabled"]) {
+        return InstallError::SourceOnly { package: source_only(&told), told };
+    }
+    if has(&["Hash mismatch", "hash mismatch"]) {
+        return InstallError::Integrity { told };
+    }
+    if has(&["was not found in the package registry", "there is no version of", "there are no versions of"]) {
+        return InstallError::NotFound { told };
+    }
+    InstallError::Client { line: command.join(" "), end: said.end.clone(), told }
+}
+
+/// What a line of a good run warns of.
+pub(super) fn warning(line: &str) -> Option<String> {
+    let told = plain(line.strip_prefix("warning: ")?);
+    // Files are linked where they can be, which is nobody's concern.
+    (!told.contains("hardlink")).then_some(told)
+}
+
+/// Which package has no wheel.
+fn source_only(told: &str) -> String {
+    let after = |phrase: &str| {
+        let rest = told.split_once(phrase)?.1;
+        rest.split([' ', '`', ',', '=']).find(|word| !word.is_empty()).map(str::to_owned)
+    };
+    after("Wheels are required for `")
+        .or_else(|| after("Because all versions of "))
+        .or_else(|| after("Because "))
+        .unwrap_or_else(|| "a package".to_owned())
+}
+
+/// Its words in one line, without the marks of a terminal and whatever else a package's name could hide.
+fn plain(text: &str) -> String {
+    let visible: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let words = visible.split_whitespace().filter(|word| !["error:", "cause:", "hint:"].contains(word));
+    let told = words.collect::<Vec<_>>().join(" ");
+    match told.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", told.get(..end).unwrap_or_default()),
+        None => told,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(stderr: &str) -> InstallError {
+        let said =
+            Said { stderr: stderr.into(), code: Some(1), end: "exit code 1".to_owned(), ..Said::default() };
+        of(&["uv", "pip"], &said)
+    }
+
+    #[test]
+    fn failures_are_told_apart() {
+        let source = "error: No solution found when resolving dependencies\n  cause: Because sd==1.0 has no usable \
+                      wheels and only sd==1.0 is available, we can conclude that all versions of sd cannot be used.\n\n\
+                      hint: Wheels are required for `sd` because building from source is disabled for all packages\n";
+        let error = said(source);
+        assert!(matches!(&error, InstallError::SourceOnly { package, .. } if package == "sd"), "{error:?}");
+        assert!(!error.to_string().contains("cause:"), "{error}");
+        let mismatch = "error: Failed to download `x==1.0`\n  cause: Hash mismatch for `x==1.0`\n";
+        assert!(matches!(said(mismatch), InstallError::Integrity { .. }));
+        let unknown =
+            "error: …\n  cause: Because x was not found in the package registry and you require x, …";
+        assert!(matches!(said(unknown), InstallError::NotFound { .. }));
+        let other = "error: \u{1b}[31mNo interpreter\u{7} found for Python 2.7";
+        let error = said(other);
+        assert!(matches!(&error, InstallError::Client { told, .. } if !told.contains('\u{1b}')), "{error:?}");
+        assert!(said(&"x".repeat(5_000)).to_string().chars().count() < 1_000);
+    }
+
+    #[test]
+    fn a_withdrawn_release_is_noted() {
+        let note = warning("warning: `x==2.0` is yanked (reason: \"a bad one\")").unwrap();
+        assert_eq!(note, "`x==2.0` is yanked (reason: \"a bad one\")");
+        assert_eq!(warning("Resolved 1 package in 2ms"), None);
+    }
+}

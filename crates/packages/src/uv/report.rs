@@ -63,3 +63,6 @@ pub(super) fn plain(name: &str) -> String {
     }
     plain
 }
+
+#[cfg(test)]
+mod tests;

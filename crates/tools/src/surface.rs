@@ -110,6 +110,19 @@ impl Surface {
         Self::from_stored(value)
     }
 
+    /// Takes a surface from the bytes of a file, if it is the one that was accepted; the quick way for every start.
+    ///
+    /// `accepted` has to come from where no stranger writes: that a [`Surface`] once had this fingerprint is what
+    /// makes checking its entries again needless.
+    ///
+    /// # Errors
+    ///
+    /// [`SurfaceError::Stored`] for anything else.
+    pub fn from_accepted(bytes: &[u8], accepted: &Fingerprint) -> Result<Self, SurfaceError> {
+        let value = crate::json::parse(bytes).map_err(|error| SurfaceError::Stored(error.to_string()))?;
+        stored::read_accepted(value, accepted)
+    }
+
     /// The stored form, which the fingerprint is the digest of. Keys: `projection`, `client`, `protocolVersion`,
     /// `serverInfo`, `capabilities`, `instructions` where there are any, `tools`, `prompts`, `resources`,
     /// `resourceTemplates`, `quarantined`, `short`.

@@ -152,7 +152,7 @@ fn canonical(value: &Value) -> Result<Vec<u8>, SurfaceError> {
 }
 
 /// The value with its numbers as RFC 8785 spells them, so that equal fingerprints mean equal bytes.
-fn normal(value: Value, canonical: &[u8]) -> Result<Value, SurfaceError> {
+pub(super) fn normal(value: Value, canonical: &[u8]) -> Result<Value, SurfaceError> {
     if is_normal(&value) { Ok(value) } else { json::parse(canonical).map_err(|error| unwritable(&error)) }
 }
 

@@ -1,12 +1,14 @@
 //! The stored form, read back.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
-use crate::fingerprint::is_short;
+use crate::fingerprint::{Fingerprint, is_short};
 use crate::json;
 
-use super::build::{Before, build};
-use super::{Kind, MAX_ENTRIES, PROJECTION, Parts, Quarantined, Surface, SurfaceError};
+use super::build::{Before, build, normal};
+use super::{Inner, Kind, MAX_ENTRIES, PROJECTION, Parts, Quarantined, Surface, SurfaceError};
 
 pub(super) fn read(value: Value) -> Result<Surface, SurfaceError> {
     let Value::Object(members) = value else {
@@ -54,6 +56,25 @@ pub(super) fn read(value: Value) -> Result<Surface, SurfaceError> {
     } else {
         Err(stored("an entry stands where it does not belong, or would be held back"))
     }
+}
+
+/// Of a stored form whose fingerprint was accepted, and so was that of a surface once.
+pub(super) fn read_accepted(value: Value, accepted: &Fingerprint) -> Result<Surface, SurfaceError> {
+    let canonical = json::canonical(&value).map_err(|error| stored(&error.to_string()))?;
+    let fingerprint = Fingerprint::of(&canonical);
+    if fingerprint != *accepted {
+        return Err(stored("its fingerprint is not the accepted one"));
+    }
+    // Numbers of a file that was laid out anew by another program may be spelled in other ways.
+    let value = normal(value, &canonical)?;
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let client = text("client").and_then(|client| client.parse().ok());
+    let client = client.ok_or_else(|| stored("`client` is no client profile"))?;
+    let short = text("short").ok_or_else(|| stored("`short` is missing"))?.to_owned();
+    let quarantined = value.get("quarantined").and_then(Value::as_array);
+    let quarantined = quarantined.and_then(|entries| entries.iter().map(Quarantined::from_value).collect());
+    let quarantined = quarantined.ok_or_else(|| stored("`quarantined` has an entry of another shape"))?;
+    Ok(Surface(Arc::new(Inner { value, client, fingerprint, short, quarantined })))
 }
 
 struct Members(Map<String, Value>);

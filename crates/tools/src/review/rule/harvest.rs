@@ -1,0 +1,55 @@
+//! Text that asks for what the tool has no use for: the conversation, other tools, keys.
+
+use super::patterns::{Line, Patterns};
+use crate::review::{
+    finding::Severity::{Danger, Note, Warning},
+    text::Role,
+};
+
+pub(super) fn rule() -> Patterns {
+    Patterns::new("harvests", "asks for what was said or given elsewhere", &[Role::Prose, Role::Name], LINES)
+}
+
+const LINES: &[Line] = &[
+    (
+        Danger,
+        "wants what was said elsewhere to be passed to the tool",
+        r"\b(?:include|including|pass|passing|send|sending|provide|append|attach|copy|paste|insert|embed|supply|submit|forward|dump|fill in|populate|put|log|repeat|share|encode)\b…\b(?:(?:full|entire|whole|complete|all|exact|verbatim|current|raw|previous|prior|your|this|user's) (?:[a-z']{1,12} ){0,2}?(?:conversations?|chat (?:history|log|transcript|context)|dialog(?:ue)? history|message history|conversation history|context window|system prompts?|chain of thought|(?:previous|prior) (?:messages|turns))|system prompt|conversation history|chat history)\b",
+    ),
+    (
+        Warning,
+        "would carry what was said elsewhere",
+        r"^(?:full |entire |complete )?(?:conversation history|chat history|conversation|chain of thought|system prompt|previous messages|message history|context window|model reasoning|all tools|list of tools|tool list|user secrets|side ?note)$",
+    ),
+    (
+        Warning,
+        "wants to know what other tools there are",
+        r"\b(?:include|pass|send|provide|append|attach|copy|paste|insert|supply|submit|forward|dump|put)\b…\b(?:names?|list|descriptions?|schemas?) (?:and [a-z]{1,12} )?of (?:all |every |any |each )?(?:of )?(?:the |your |other )*(?:available |installed |connected |other )?(?:tools?|mcp servers?|functions)\b",
+    ),
+    (
+        Danger,
+        "wants keys or passwords of the user",
+        r"\b(?:include|pass|send|append|attach|copy|paste|insert|embed|submit|forward|dump|exfiltrate|read|collect|put)\b…\b(?:user'?s|users'|stored|saved|any|all|every|available|found|their) (?:[a-z']{1,12} ){0,2}?(?:environment variables?|env vars?|credentials?|passwords?|private keys?|seed phrases?|recovery phrases?|mnemonics?|ssh keys?|api keys?|(?:access|auth|bearer|session) tokens?|session cookies?|cookies|secrets|credit cards?(?: numbers?)?|social security numbers?)\b",
+    ),
+    (
+        Warning,
+        "wants keys or passwords of the user",
+        r"\b(?:seed phrase|recovery phrase|wallet mnemonic|master password|credit card number|social security number)\b",
+    ),
+    (
+        Danger,
+        "redirects what the user sends",
+        r"\b(?:always|must|every|all|also|instead|automatically|first|any)\b…\b(?:bcc|cc|forward(?:ed)?|copy|copied|redirect(?:ed)?|rerouted?|sent|send|replace[d]?|change[d]?)\b…[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]{2,}",
+    ),
+    (
+        Danger,
+        "redirects what the user sends",
+        r"\b(?:bcc|forward|redirect|reroute)\b (?:a copy |copies |it |them |everything |all )*(?:of [a-z ]{1,20}? )?(?:to )?[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]{2,}",
+    ),
+    (
+        Warning,
+        "redirects what the user sends",
+        r"\b(?:change|replace|set|substitute|overwrite|swap) (?:the |every |any |all )*(?:recipient|destination|payee|iban|account number|wallet address|to field|email address)s?\b…\b(?:to|with|by)\b",
+    ),
+    (Note, "speaks of keys or passwords", r"\b(?:api keys?|access tokens?|passwords?|private keys?|credentials)\b"),
+];

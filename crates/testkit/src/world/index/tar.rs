@@ -1,4 +1,4 @@
-//! Source distributions: a gzipped tar archive (POSIX.1-1988) with a `setup.py` that building runs.
+//! Source distributions: a gzipped tar archive (POSIX.1-1988) with a build backend of its own, which building runs.
 
 use std::io::{self, Write as _};
 
@@ -9,12 +9,17 @@ use super::Release;
 /// A block of a tar archive.
 const BLOCK: usize = 512;
 
-/// A source distribution whose `setup.py` is this.
-pub fn source(name: &str, version: &str, setup: &str) -> io::Result<Release> {
+/// Names the backend in the archive itself (PEP 517), so that nothing else is needed to build it.
+const PROJECT: &str = "[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n";
+
+/// A source distribution whose building begins by running this.
+pub fn source(name: &str, version: &str, backend: &str) -> io::Result<Release> {
     let stem = format!("{}-{version}", name.replace('-', "_"));
     let about = format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n");
     let mut archive = Vec::new();
-    for (file, content) in [("setup.py", setup), ("PKG-INFO", about.as_str())] {
+    for (file, content) in
+        [("pyproject.toml", PROJECT), ("PKG-INFO", about.as_str()), ("backend.py", backend)]
+    {
         archive.extend_from_slice(&header(&format!("{stem}/{file}"), content.len()));
         archive.extend_from_slice(content.as_bytes());
         archive.resize(archive.len().next_multiple_of(BLOCK), 0);

@@ -3,14 +3,17 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
-use super::{Release, zip};
+use super::{
+    Release,
+    zip::{self, File},
+};
 
 /// A wheel to be made: its files are written exactly as they are named.
 #[derive(Debug, Clone)]
 pub struct Wheel {
     name: String,
     version: String,
-    files: Vec<(String, Vec<u8>)>,
+    files: Vec<File>,
     programs: Vec<(String, String)>,
     needs: Vec<String>,
     claims: Vec<String>,
@@ -34,7 +37,21 @@ impl Wheel {
     /// With a file; the path is not looked at.
     #[must_use]
     pub fn file(mut self, path: &str, content: impl AsRef<[u8]>) -> Self {
-        self.files.push((path.to_owned(), content.as_ref().to_vec()));
+        self.files.push(File { path: path.to_owned(), content: content.as_ref().to_vec(), mode: 0o644 });
+        self
+    }
+
+    /// With a file that can be executed.
+    #[must_use]
+    pub fn executable(mut self, path: &str, content: impl AsRef<[u8]>) -> Self {
+        self.files.push(File { path: path.to_owned(), content: content.as_ref().to_vec(), mode: 0o755 });
+        self
+    }
+
+    /// The same in another version.
+    #[must_use]
+    pub fn version(mut self, version: &str) -> Self {
+        version.clone_into(&mut self.version);
         self
     }
 
@@ -69,28 +86,33 @@ impl Wheel {
     /// Makes it.
     pub fn build(self) -> Release {
         let Self { name, version, mut files, programs, needs, claims, tag } = self;
+        let mut add = |path: String, content: String| {
+            files.push(File { path, content: content.into_bytes(), mode: 0o644 });
+        };
         let stem = name.replace('-', "_");
         let info = format!("{stem}-{version}.dist-info");
-        let needs: String = needs.iter().map(|need| format!("Requires-Dist: {need}\n")).collect();
-        let about = format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}");
-        files.push((format!("{info}/METADATA"), about.into_bytes()));
-        let wheel = format!("Wheel-Version: 1.0\nGenerator: testkit\nRoot-Is-Purelib: true\nTag: {tag}\n");
-        files.push((format!("{info}/WHEEL"), wheel.into_bytes()));
+        let needs: Vec<String> = needs.iter().map(|need| format!("Requires-Dist: {need}\n")).collect();
+        add(
+            format!("{info}/METADATA"),
+            format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{}", needs.concat()),
+        );
+        add(
+            format!("{info}/WHEEL"),
+            format!("Wheel-Version: 1.0\nGenerator: testkit\nRoot-Is-Purelib: true\nTag: {tag}\n"),
+        );
         if !programs.is_empty() {
-            let lines: String = programs.iter().map(|(name, entry)| format!("{name} = {entry}\n")).collect();
-            files.push((
-                format!("{info}/entry_points.txt"),
-                format!("[console_scripts]\n{lines}").into_bytes(),
-            ));
+            let lines: Vec<String> =
+                programs.iter().map(|(name, entry)| format!("{name} = {entry}\n")).collect();
+            add(format!("{info}/entry_points.txt"), format!("[console_scripts]\n{}", lines.concat()));
         }
-        let line = |(path, content): &(String, Vec<u8>)| {
-            let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(content));
-            format!("{path},sha256={hash},{}\n", content.len())
+        let line = |file: &File| {
+            let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(&file.content));
+            format!("{},sha256={hash},{}\n", file.path, file.content.len())
         };
-        let mut record: String = files.iter().map(line).collect();
-        record.extend(claims.iter().map(|path| format!("{path},,\n")));
-        record.push_str(&format!("{info}/RECORD,,\n"));
-        files.push((format!("{info}/RECORD"), record.into_bytes()));
+        let lines: Vec<String> = files.iter().map(line).collect();
+        let claims: Vec<String> = claims.iter().map(|path| format!("{path},,\n")).collect();
+        let record = format!("{}{}{info}/RECORD,,\n", lines.concat(), claims.concat());
+        files.push(File { path: format!("{info}/RECORD"), content: record.into_bytes(), mode: 0o644 });
         let file = format!("{stem}-{version}-{tag}.whl");
         Release::new(&name.to_ascii_lowercase(), &version, file, zip::pack(&files))
     }

@@ -9,14 +9,25 @@ const MADE_BY: u16 = 0x0314;
 /// Needed to take it apart: 2.0; names are UTF-8 (bit 11).
 const NEEDED: u16 = 20;
 const UTF_8: u16 = 0x0800;
-/// A plain file, 0644.
-const MODE: u32 = 0o100_644 << 16;
+/// A plain file.
+const PLAIN: u32 = 0o100_000;
 
-/// The archive with these files, by their paths.
-pub(super) fn pack(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+/// A file to be packed.
+#[derive(Debug, Clone)]
+pub(super) struct File {
+    /// Its path, exactly.
+    pub(super) path: String,
+    /// Its content.
+    pub(super) content: Vec<u8>,
+    /// Its permissions.
+    pub(super) mode: u32,
+}
+
+/// The archive with these files.
+pub(super) fn pack(files: &[File]) -> Vec<u8> {
     let mut archive = Vec::new();
     let mut directory = Vec::new();
-    for (path, content) in files {
+    for File { path, content, mode } in files {
         let at = number(archive.len());
         let mut crc = Crc::new();
         crc.update(content);
@@ -32,7 +43,7 @@ pub(super) fn pack(files: &[(String, Vec<u8>)]) -> Vec<u8> {
         short(&mut directory, &[MADE_BY]);
         directory.extend_from_slice(&facts);
         short(&mut directory, &[0, 0, 0]);
-        long(&mut directory, &[MODE, at]);
+        long(&mut directory, &[(PLAIN | mode) << 16, at]);
         directory.extend_from_slice(path.as_bytes());
     }
     let at = number(archive.len());

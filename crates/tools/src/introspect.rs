@@ -117,7 +117,9 @@ impl Introspection {
     pub fn is_ours(&self, message: &Value) -> bool {
         let number = message.get("id").and_then(Value::as_str).and_then(|id| id.strip_prefix(&self.prefix));
         message.get("method").is_none()
-            && number.is_some_and(|number| number.parse().is_ok_and(|number: u64| number < self.next))
+            && number.is_some_and(|text| {
+                text.parse().is_ok_and(|number: u64| number < self.next && number.to_string() == text)
+            })
     }
 
     /// Whether every list was read to its end and none has changed since it was asked for, or an error has ended the

@@ -30,6 +30,7 @@ const KEYS: [&str; 13] = [
 pub(super) fn strictly(file: &str, bytes: &[u8]) -> Result<Lock, LockError> {
     let lock = loosely(file, bytes)?;
     let given = std::str::from_utf8(bytes).unwrap_or_default();
+    let lines = given.split('\n').count();
     let comments = given.split_inclusive('\n').take_while(|line| line.starts_with('#')).count();
     let mut given = given.split('\n').skip(comments);
     let body = text::body(&lock);
@@ -38,7 +39,7 @@ pub(super) fn strictly(file: &str, bytes: &[u8]) -> Result<Lock, LockError> {
         match (given.next(), wanted.next()) {
             (None, None) => break,
             (given, wanted) if given == wanted => {}
-            _ => return Err(LockError::new(file, line, LockFault::Spelling)),
+            _ => return Err(LockError::new(file, line.min(lines), LockFault::Spelling)),
         }
     }
     Ok(lock)

@@ -2,8 +2,7 @@
 
 use model::digest::Digest;
 
-pub use crate::sources::SourcesError;
-use crate::{store::StoreError, workshop::WorkshopError};
+use crate::{sources::SourcesError, store::StoreError, workshop::WorkshopError};
 
 /// Nothing was installed; nothing of it is left.
 #[derive(Debug, thiserror::Error)]

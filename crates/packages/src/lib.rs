@@ -21,12 +21,15 @@ pub mod workshop;
 mod npm;
 mod uv;
 
+pub use ask::AskError;
 pub use fault::InstallError;
 pub use install::install;
-pub use newest::{Newest, newest};
-pub use order::{Dependency, Installed, Order, Pin};
+pub use newest::{Newest, NewestError, newest};
+pub use order::{Dependency, Installed, Order, Pin, Record};
+pub use place::PlaceError;
 pub use progress::Progress;
+pub use sources::SourcesError;
 pub use start::{Start, StartError};
-pub use store::{Package, Store};
+pub use store::{Collected, Package, Store, StoreError, Stored, TreeError, VerifyError};
 pub use words::{Asked, Client};
 pub use workshop::{Done, Heard, Workshop, WorkshopError};

@@ -6,7 +6,12 @@ use cell_api::{
     network::NetworkSpec,
     spec::{CellSpec, Kind, Lease},
 };
-use model::{digest::Digest, limits::Limits, mount::Data, name::ServerName};
+use model::{
+    digest::Digest,
+    limits::Limits,
+    mount::{Data, Mount},
+    name::ServerName,
+};
 
 use crate::{
     fault::InstallError,
@@ -111,6 +116,11 @@ impl<'a, W: Workshop> Shop<'a, W> {
     /// Tells how far it is.
     pub(crate) fn tell(&mut self, progress: Progress) {
         (self.progress)(progress);
+    }
+
+    /// Shows a folder of the host to every cell that follows, read-only.
+    pub(crate) fn show(&mut self, folder: PathBuf) {
+        self.template.mounts.push(Mount { path: folder, write: false });
     }
 
     /// A variable for every cell that follows; one that tells where a registry is stays.

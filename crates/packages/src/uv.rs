@@ -6,7 +6,7 @@
 use std::{
     fs::{self, File},
     io::{self, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use self::{
@@ -16,7 +16,7 @@ use self::{
     tree_file::{Resolution, TreeFile},
 };
 use crate::{
-    ask::ask,
+    ask::{AskError, ask},
     fault::InstallError,
     order::Dependency,
     place::{self, Place},
@@ -43,17 +43,13 @@ pub(crate) use start::start;
 const TREE_FILE: &str = "requirements.txt";
 /// The most that is read of a resolution, in bytes: a large tree with a wheel for each Python and system has two millions.
 const MOST: u64 = 32 << 20;
-/// Chooses versions for every machine, of wheels alone.
-const RESOLVE: [&str; 8] = [
-    "pip",
-    "compile",
-    "--universal",
-    "--no-build",
-    "--no-header",
-    "--no-python-downloads",
-    "--format",
-    "pylock.toml",
-];
+/// Chooses versions of wheels alone.
+const RESOLVE: [&str; 7] =
+    ["pip", "compile", "--no-build", "--no-header", "--no-python-downloads", "--format", "pylock.toml"];
+/// For every machine, so that a lock is of use to others; without it for this one.
+const UNIVERSAL: &str = "--universal";
+/// What is told where it was only for this one.
+const NOT_FOR_ALL: &str = "versions were chosen for this machine alone: others of the packages have no wheel for it, or not for every machine";
 /// Settings of the user that are no files, and no places.
 const SETTINGS: [&str; 5] =
     ["UV_PYTHON", "UV_PRERELEASE", "UV_RESOLUTION", "UV_EXCLUDE_NEWER", "UV_INDEX_STRATEGY"];
@@ -78,7 +74,7 @@ pub(crate) fn sources(asked: &Asked) -> Result<Sources, SourcesError> {
     }
     let input: String =
         asked.packages.iter().filter_map(|package| Some(Requirement::read(package)?.text + "\n")).collect();
-    let mut resolve = [&RESOLVE[..], &["--quiet"]].concat();
+    let mut resolve = [&RESOLVE[..], &[UNIVERSAL, "--quiet"]].concat();
     resolve.extend(flags.python.iter().flat_map(|python| ["--python", python]));
     resolve.extend(flags.choosing.iter().map(String::as_str));
     resolve.extend(&indexes);
@@ -112,14 +108,16 @@ pub(crate) async fn build<W: Workshop>(shop: &mut Shop<'_, W>) -> Result<Built, 
     settle(shop);
     let python = python(shop, &flags).await?;
     let (tree, resolution) = match shop.order.pinned {
-        Some(pin) => (TreeFile::parse(pin.tree_file).map_err(|why| InstallError::BadTreeFile { why })?, None),
+        Some(pin) => {
+            let tree = TreeFile::parse(pin.tree_file).map_err(|why| InstallError::BadTreeFile { why })?;
+            install(shop, &python, &tree).await?;
+            (tree, None)
+        }
         None => {
-            let resolution = resolve(shop, &flags, &python, &input).await?;
-            let tree = TreeFile::of(&resolution).map_err(strange("the resolution of uv"))?;
+            let (tree, resolution) = choose(shop, &flags, &python, &input).await?;
             (tree, Some(resolution))
         }
     };
-    install(shop, &python, &tree).await?;
     let report = finish(shop, &python, &main.name).await?;
     shop.notes.extend(report.notes.iter().cloned());
     let root = report.distribution(&main.name).ok_or_else(|| InstallError::Strange {
@@ -169,23 +167,59 @@ fn strange(what: &'static str) -> impl FnOnce(String) -> InstallError {
     move |why| InstallError::Strange { what: what.to_owned(), why }
 }
 
-/// The interpreter, by its own path rather than that of an environment.
+/// The interpreter that uv takes on this machine, by its own path rather than that of an environment. Cells see it.
 async fn python<W: Workshop>(shop: &mut Shop<'_, W>, flags: &Flags) -> Result<String, InstallError> {
-    let mut command = vec![
-        shop.order.asked.program.as_str(),
-        "python",
-        "find",
-        "--no-project",
-        "--system",
-        "--resolve-links",
-    ];
-    command.extend(flags.python.as_deref());
-    let said = shop.run_offline(&command, "", &[], &mut |_, _| {}).await?;
-    let found = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-    if said.is_good() && Path::new(&found).is_absolute() {
-        return Ok(found);
+    let program = shop.order.asked.program.clone();
+    let wanted = flags.python.clone();
+    let answer = tokio::task::spawn_blocking(move || {
+        let mut words = vec!["python", "find", "--no-project", "--system", "--resolve-links"];
+        words.extend(["--no-python-downloads"].into_iter().chain(wanted.as_deref()));
+        ask(&program, &words, "")
+    });
+    let found = answer.await.map_err(|error| SourcesError::Unanswered(AskError::lost(&error)))?;
+    let found = found.map_err(SourcesError::Unanswered)?.trim().to_owned();
+    let path = Path::new(&found);
+    if !path.is_absolute() || !path.is_file() {
+        return Err(strange("the Python that uv finds")(format!("`{found}` is no program")));
     }
-    Err(fault::of(&command, &said))
+    if let Some(home) = home(path) {
+        shop.show(home);
+    }
+    Ok(found)
+}
+
+/// The folder of an interpreter that has its library beside it, and is none of the system's.
+fn home(python: &Path) -> Option<PathBuf> {
+    let home = python.parent()?.parent()?;
+    let libraries = ["lib", "lib64"].map(|name| home.join(name).join(python.file_name().unwrap_or_default()));
+    let is_own = home.components().count() > 2 && !home.starts_with("/usr");
+    (is_own && libraries.iter().any(|library| library.is_dir())).then(|| home.to_owned())
+}
+
+/// Chooses versions and installs them. What has no wheel for this machine in the version for all of them may have one in
+/// another version.
+async fn choose<W: Workshop>(
+    shop: &mut Shop<'_, W>,
+    flags: &Flags,
+    python: &str,
+    input: &str,
+) -> Result<(TreeFile, Resolution), InstallError> {
+    let notes = shop.notes.len();
+    let universal = resolve(shop, flags, python, input, true).await?;
+    let tree = TreeFile::of(&universal).map_err(strange("the resolution of uv"))?;
+    let failure = match install(shop, python, &tree).await {
+        Ok(()) => return Ok((tree, universal)),
+        Err(failure) => failure,
+    };
+    if !fault::is_of_the_machine(&failure) {
+        return Err(failure);
+    }
+    shop.notes.truncate(notes);
+    let own = resolve(shop, flags, python, input, false).await?;
+    let tree = TreeFile::of(&own).map_err(strange("the resolution of uv"))?;
+    install(shop, python, &tree).await?;
+    shop.notes.push(NOT_FOR_ALL.to_owned());
+    Ok((tree, own))
 }
 
 async fn resolve<W: Workshop>(
@@ -193,12 +227,15 @@ async fn resolve<W: Workshop>(
     flags: &Flags,
     python: &str,
     input: &str,
+    universal: bool,
 ) -> Result<Resolution, InstallError> {
     shop.tell(Progress::Resolving);
     give(shop, "wanted.in", input)?;
     let mut command = vec![shop.order.asked.program.as_str()];
     command.extend(RESOLVE);
-    command.extend(["--python", python, "--output-file", "/data/pylock.toml"]);
+    command.extend(universal.then_some(UNIVERSAL));
+    // Else it would hold on to what it chose before.
+    command.extend(["--python", python, "--upgrade", "--output-file", "/data/pylock.toml"]);
     command.extend(flags.choosing.iter().map(String::as_str));
     command.push("/data/wanted.in");
     let mut notes = Vec::new();
@@ -312,6 +349,17 @@ fn addresses(locked: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interpreter_is_shown_with_its_library_and_never_with_a_home() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("versions/3.12");
+        fs::create_dir_all(own.join("lib/python3.12")).unwrap();
+        assert_eq!(home(&own.join("bin/python3.12")), Some(own));
+        assert_eq!(home(&folder.path().join("me/bin/python3.12")), None);
+        assert_eq!(home(Path::new("/usr/bin/python3.11")), None);
+        assert_eq!(home(Path::new("/bin/python3.11")), None);
+    }
 
     #[test]
     fn indexes_and_files_are_read_from_what_uv_writes() {

@@ -110,6 +110,13 @@ impl Staging {
 }
 
 impl Staging {
+    /// Lets go of it as a killed process does.
+    #[cfg(test)]
+    pub(super) fn abandon(mut self) {
+        self.held.take();
+        std::mem::forget(self);
+    }
+
     /// Where it is.
     pub(super) fn folder(&self) -> &Path {
         &self.folder

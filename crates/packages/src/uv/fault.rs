@@ -5,10 +5,15 @@ use crate::{fault::InstallError, shop::Said};
 /// The most of it that is passed on, in characters.
 const MOST: usize = 900;
 
+/// How many words of a command say what was done.
+const WORDS: usize = 3;
+
 /// Why the command failed.
 pub(super) fn of(command: &[&str], said: &Said) -> InstallError {
     let text = said.told();
-    let told = plain(&text);
+    // What went well before says nothing of it.
+    let error = text.find("error: ").and_then(|at| text.get(at..)).unwrap_or(&text);
+    let told = plain(error);
     let has = |phrases: &[&str]| phrases.iter().any(|phrase| told.contains(phrase));
     if has(&["has no usable wheels", "have no usable wheels", "building from source is disabled"]) {
         return InstallError::SourceOnly { package: source_only(&told), told };
@@ -19,7 +24,13 @@ pub(super) fn of(command: &[&str], said: &Said) -> InstallError {
     if has(&["was not found in the package registry", "there is no version of", "there are no versions of"]) {
         return InstallError::NotFound { told };
     }
-    InstallError::Client { line: command.join(" "), end: said.end.clone(), told }
+    let line = command.get(..WORDS).unwrap_or(command).join(" ");
+    InstallError::Client { line, end: said.end.clone(), told }
+}
+
+/// Whether a version has wheels, but none for this machine.
+pub(super) fn is_of_the_machine(error: &InstallError) -> bool {
+    matches!(error, InstallError::Client { told, .. } if told.contains("no wheels with a matching"))
 }
 
 /// What a line of a good run warns of.
@@ -75,9 +86,11 @@ mod tests {
         let unknown =
             "error: …\n  cause: Because x was not found in the package registry and you require x, …";
         assert!(matches!(said(unknown), InstallError::NotFound { .. }));
-        let other = "error: \u{1b}[31mNo interpreter\u{7} found for Python 2.7";
+        let other = "Resolved 1 package in 4ms\nerror: \u{1b}[31mNo interpreter\u{7} found for Python 2.7";
         let error = said(other);
-        assert!(matches!(&error, InstallError::Client { told, .. } if !told.contains('\u{1b}')), "{error:?}");
+        assert!(
+            matches!(&error, InstallError::Client { told, .. } if !told.contains('\u{1b}') && !told.contains("4ms"))
+        );
         assert!(said(&"x".repeat(5_000)).to_string().chars().count() < 1_000);
     }
 

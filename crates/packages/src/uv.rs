@@ -107,16 +107,13 @@ pub(crate) async fn build<W: Workshop>(shop: &mut Shop<'_, W>) -> Result<Built, 
     }
     settle(shop);
     let python = python(shop, &flags).await?;
-    let (tree, resolution) = match shop.order.pinned {
-        Some(pin) => {
-            let tree = TreeFile::parse(pin.tree_file).map_err(|why| InstallError::BadTreeFile { why })?;
-            install(shop, &python, &tree).await?;
-            (tree, None)
-        }
-        None => {
-            let (tree, resolution) = choose(shop, &flags, &python, &input).await?;
-            (tree, Some(resolution))
-        }
+    let (tree, resolution) = if let Some(pin) = shop.order.pinned {
+        let tree = TreeFile::parse(pin.tree_file).map_err(|why| InstallError::BadTreeFile { why })?;
+        install(shop, &python, &tree).await?;
+        (tree, None)
+    } else {
+        let (tree, resolution) = choose(shop, &flags, &python, &input).await?;
+        (tree, Some(resolution))
     };
     let report = finish(shop, &python, &main.name).await?;
     shop.notes.extend(report.notes.iter().cloned());

@@ -78,7 +78,8 @@ fn program(
         report.distribution(&requirement.name).ok_or_else(|| StartError::NoPackage { package: package() })?;
     let has = |programs: &[String]| programs.iter().any(|program| program == wanted);
     let beside = || report.distributions.iter().any(|one| has(&one.programs));
-    if !has(&own.programs) && !(named && beside()) {
+    let is_there = has(&own.programs) || (named && beside());
+    if !is_there {
         let (package, has) = (package(), own.programs.clone());
         return Err(if named {
             StartError::NoProgram { package, wanted: wanted.to_owned(), has }

@@ -145,9 +145,8 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<String>> {
         match (&first, line) {
             (_, _) if read == 0 => return Ok(None),
             (Some(_), "") => return Ok(first),
-            (None, "") => {}
-            (None, line) => first = Some(line.to_owned()),
-            (Some(_), _) => {}
+            (None, line) if !line.is_empty() => first = Some(line.to_owned()),
+            _ => {}
         }
     }
     Err(io::Error::other("a request without end"))

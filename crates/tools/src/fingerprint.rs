@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 use crate::json::{self, JsonError};
-use crate::surface::utf16_order;
 
 /// The digest of all that a model would read of a server. As text `v1:sha256:` and 64 lower-case hexadecimal digits.
 ///
@@ -58,7 +57,7 @@ pub fn short_form(tools: &[Value]) -> Result<String, JsonError> {
 /// The short form of tools that are canonical already, each with its name.
 pub(crate) fn short_of<N: AsRef<str>, B: AsRef<[u8]>>(mut tools: Vec<(N, B)>) -> String {
     tools.sort_by(|(a, a_bytes), (b, b_bytes)| {
-        utf16_order(a.as_ref(), b.as_ref()).then_with(|| a_bytes.as_ref().cmp(b_bytes.as_ref()))
+        json::order(a.as_ref(), b.as_ref()).then_with(|| a_bytes.as_ref().cmp(b_bytes.as_ref()))
     });
     let list = tools.iter().map(|(_, bytes)| bytes.as_ref()).collect::<Vec<_>>().join(&b',');
     let mut digits = Digest::of(&[b"[", list.as_slice(), b"]"].concat()).hex();

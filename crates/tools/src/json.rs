@@ -1,6 +1,7 @@
 //! JSON of strangers, read so that two readers cannot disagree about it, and written in one way only.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
@@ -73,6 +74,11 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
 /// [`JsonError::Unwritable`] for a number that is not finite, which [`parse`] never yields.
 pub fn canonical(value: &Value) -> Result<Vec<u8>, JsonError> {
     serde_json_canonicalizer::to_vec(value).map_err(|error| JsonError::Unwritable(error.to_string()))
+}
+
+/// The order in which RFC 8785 (section 3.2.3) has keys, which is JavaScript's: by UTF-16 code units.
+pub fn order(a: &str, b: &str) -> Ordering {
+    a.encode_utf16().cmp(b.encode_utf16())
 }
 
 fn syntax(error: &serde_json::Error) -> JsonError {

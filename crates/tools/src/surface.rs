@@ -1,6 +1,5 @@
 //! The surface of a server: everything that a model would read of it, complete and in one order.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use model::profile::Profile;
@@ -204,11 +203,6 @@ impl Surface {
     fn member(&self, key: &str) -> &Value {
         self.0.value.get(key).unwrap_or(&Value::Null)
     }
-}
-
-/// The order of RFC 8785 (section 3.2.3), which is JavaScript's: by UTF-16 code units.
-pub(crate) fn utf16_order(a: &str, b: &str) -> Ordering {
-    a.encode_utf16().cmp(b.encode_utf16())
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ fn plain() -> Introspection {
     Introspection::new(&Profile::plain(), "t-")
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "so that the value can be written where it is handed over")]
 fn result(request: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })
 }

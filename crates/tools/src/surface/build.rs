@@ -13,7 +13,7 @@ use crate::json::{self, JsonError};
 use super::entry::{depth_within, objection, texts_within};
 use super::{
     Inner, Kind, MAX_DEPTH, MAX_ENTRIES, MAX_NAME, MAX_SURFACE, MAX_TEXT, PROJECTION, Parts, Quarantined,
-    Surface, SurfaceError, utf16_order,
+    Surface, SurfaceError,
 };
 
 /// What an earlier reading kept of the entries that it held back; nothing where all entries are at hand.
@@ -96,7 +96,7 @@ impl Gathered {
                 self.tools.push((name, bytes));
             }
         }
-        offered.sort_by(|(a, _), (b, _)| utf16_order(a, b));
+        offered.sort_by(|(a, _), (b, _)| json::order(a, b));
         let offered = offered.into_iter().map(|(_, entry)| entry).collect();
         self.value.insert(kind.list().to_owned(), Value::Array(offered));
         Ok(())

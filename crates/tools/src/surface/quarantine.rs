@@ -3,9 +3,11 @@
 use std::fmt;
 
 use model::digest::Digest;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Kind, MAX_DEPTH, MAX_ENTRY, MAX_NAME, MAX_TEXT, MAX_URI, utf16_order};
+use crate::json;
+
+use super::{Kind, MAX_DEPTH, MAX_ENTRY, MAX_NAME, MAX_TEXT, MAX_URI};
 
 /// An entry that is not offered. It stays in the fingerprint by its digest, so that a change of it is noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +86,7 @@ impl fmt::Display for Reason {
 impl Quarantined {
     pub(super) fn to_value(&self) -> Value {
         let Self { kind, name, reason, digest } = self;
-        json!({ "kind": kind.as_str(), "name": name, "reason": reason.code(), "digest": digest })
+        serde_json::json!({ "kind": kind.as_str(), "name": name, "reason": reason.code(), "digest": digest })
     }
 
     pub(super) fn from_value(value: &Value) -> Option<Self> {
@@ -103,7 +105,7 @@ impl Quarantined {
     pub(super) fn sort(all: &mut [Self]) {
         all.sort_by(|a, b| {
             let kind = a.kind.cmp(&b.kind);
-            kind.then_with(|| utf16_order(&a.name, &b.name)).then_with(|| a.digest.cmp(&b.digest))
+            kind.then_with(|| json::order(&a.name, &b.name)).then_with(|| a.digest.cmp(&b.digest))
         });
     }
 }

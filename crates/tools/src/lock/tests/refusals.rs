@@ -109,10 +109,11 @@ fn values_out_of_shape() {
 #[test]
 fn a_key_that_is_missing_is_told_at_its_table() {
     for key in ["source", "client", "lists", "fingerprint", "short"] {
-        let start = TEXT.find("[servers.weather]").unwrap();
-        let at = start + TEXT[start..].find(&format!("\n{key} = ")).unwrap() + 1;
-        let end = at + TEXT[at..].find('\n').unwrap() + 1;
-        refused(&format!("{}{}", &TEXT[..at], &TEXT[end..]), 14, &format!("`{key}` is missing"));
+        let (before, weather) = TEXT.split_once("[servers.weather]").unwrap();
+        let wanted = format!("{key} = ");
+        let kept: String = weather.split_inclusive('\n').filter(|line| !line.starts_with(&wanted)).collect();
+        assert_ne!(kept, weather);
+        refused(&format!("{before}[servers.weather]{kept}"), 14, &format!("`{key}` is missing"));
     }
     let text = TEXT.replace("command = [\n  \"./server\",\n]\n", "");
     refused(&text, 4, "`command` has to have a word at least");

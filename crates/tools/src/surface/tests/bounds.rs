@@ -12,6 +12,7 @@ fn reason(tool: Value) -> Option<Reason> {
     held_back.first().map(|held_back| held_back.reason)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "so that the value can be written where it is handed over")]
 fn with(schema: Value) -> Value {
     json!({ "name": "x", "inputSchema": schema })
 }

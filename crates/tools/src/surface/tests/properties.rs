@@ -87,7 +87,7 @@ fn at(spot: usize, value: Value) -> Surface {
         2 => parts.tools[0]["inputSchema"]["default"] = value,
         3 => {
             parts.tools[1]["inputSchema"]["$defs"] =
-                json!({ "a": { "properties": { "b": { "enum": [value] } } } })
+                json!({ "a": { "properties": { "b": { "enum": [value] } } } });
         }
         4 => parts.prompts[0]["arguments"] = value,
         5 => parts.resources[0]["annotations"] = value,
@@ -100,6 +100,7 @@ fn at(spot: usize, value: Value) -> Surface {
     surface
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "so that the value can be written where it is handed over")]
 fn holding(number: usize, value: Value) -> Value {
     json!({ "name": format!("tool{number}"), "_meta": value, "inputSchema": { "type": "object", "default": [number, 0.5] } })
 }
@@ -212,7 +213,7 @@ impl<C: Iterator<Item = u8>> Speller<C> {
                 spelled.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04X}")));
             } else {
                 let quoted = json!(c.to_string()).to_string();
-                spelled.push_str(&quoted[1..quoted.len() - 1]);
+                spelled.push_str(quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap());
             }
         }
         spelled + "\""

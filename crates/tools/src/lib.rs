@@ -9,5 +9,6 @@ pub mod fingerprint;
 pub mod introspect;
 pub mod json;
 pub mod lock;
+pub mod review;
 pub mod surface;
 pub mod visible;

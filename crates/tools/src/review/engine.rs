@@ -1,5 +1,7 @@
 //! All rules over all texts.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::{
@@ -20,9 +22,10 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The rules that come with Fumehood. Made once and used often: its patterns are compiled here.
-    pub fn standard() -> Self {
-        Self { rules: rule::standard() }
+    /// The rules that come with Fumehood. Their patterns are compiled at the first use.
+    pub fn standard() -> &'static Self {
+        static STANDARD: LazyLock<Engine> = LazyLock::new(|| Engine { rules: rule::standard() });
+        &STANDARD
     }
 
     /// These rules.
@@ -82,7 +85,8 @@ fn worst(mut found: Vec<Finding>) -> Vec<Finding> {
                 && finding.range.start < other.range.end
         };
         // A note beside something worse of the same kind tells nothing.
-        let is_noise = finding.severity == Severity::Note && kept.iter().any(|kept| kept.severity > Severity::Note);
+        let is_noise =
+            finding.severity == Severity::Note && kept.iter().any(|kept| kept.severity > Severity::Note);
         if kept.len() < MOST_IN_A_TEXT && !is_noise && !kept.iter().any(overlaps) {
             kept.push(finding);
         }

@@ -30,12 +30,14 @@ impl Folded {
     /// The bytes of the received text that became these bytes of the folded one.
     pub(super) fn received(&self, range: Range<usize>) -> Range<usize> {
         let begin = self.from.get(range.start).map_or(0, |(begin, _)| *begin);
-        let end = range.end.checked_sub(1).and_then(|last| self.from.get(last)).map_or(begin, |(_, end)| *end);
+        let end =
+            range.end.checked_sub(1).and_then(|last| self.from.get(last)).map_or(begin, |(_, end)| *end);
         usize::try_from(begin).unwrap_or(0)..usize::try_from(end.max(begin)).unwrap_or(0)
     }
 
     fn new(text: &str, is_name: bool) -> Self {
-        let mut folded = Self { text: String::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
+        let mut folded =
+            Self { text: String::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
         let mut was_lower = false;
         for (at, c) in text.char_indices() {
             let from = (at, at + c.len_utf8());

@@ -43,7 +43,13 @@ impl Rule for Alphabet {
             } else {
                 continue;
             };
-            out.push(Finding { code: CODE, severity, place: text.place.clone(), range, message: message.to_owned() });
+            out.push(Finding {
+                code: CODE,
+                severity,
+                place: text.place.clone(),
+                range,
+                message: message.to_owned(),
+            });
         }
     }
 }

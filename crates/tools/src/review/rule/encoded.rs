@@ -68,7 +68,8 @@ impl Encoded {
         }
         // A list of words with `/` or `-` between them is in base64's alphabet too.
         let is_long = part.len() >= LONG && !is_worded(part);
-        is_long.then(|| (Severity::Warning, format!("has {} characters in it that nobody can read", part.len())))
+        is_long
+            .then(|| (Severity::Warning, format!("has {} characters in it that nobody can read", part.len())))
     }
 }
 
@@ -110,7 +111,8 @@ fn is_worded(part: &str) -> bool {
         let is_word = word.len() <= 24 && word.chars().skip(1).all(|c| c.is_ascii_lowercase());
         (count + usize::from(is_word), all + 1)
     });
-    count * 10 >= all * 9 || part.bytes().all(|byte| byte == part.as_bytes().first().copied().unwrap_or_default())
+    count * 10 >= all * 9
+        || part.bytes().all(|byte| byte == part.as_bytes().first().copied().unwrap_or_default())
 }
 
 fn decode(form: Form, part: &str) -> Option<Vec<u8>> {
@@ -131,7 +133,12 @@ fn decode(form: Form, part: &str) -> Option<Vec<u8>> {
                 .chars()
                 .filter_map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
                 .collect();
-            Some(digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect())
+            Some(
+                digits
+                    .chunks_exact(2)
+                    .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
+                    .collect(),
+            )
         }
         Form::Percent => {
             let mut bytes = Vec::new();
@@ -145,7 +152,8 @@ fn decode(form: Form, part: &str) -> Option<Vec<u8>> {
             Some(bytes)
         }
         Form::Escape => {
-            let numbers = part.split(['\\', '&', '#', ';', '{', '}', 'u']).filter(|number| !number.is_empty());
+            let numbers =
+                part.split(['\\', '&', '#', ';', '{', '}', 'u']).filter(|number| !number.is_empty());
             let text: Option<String> = numbers
                 .map(|number| {
                     let decimal = part.starts_with('&') && !number.starts_with('x');

@@ -51,5 +51,9 @@ const LINES: &[Line] = &[
         "redirects what the user sends",
         r"\b(?:change|replace|set|substitute|overwrite|swap) (?:the |every |any |all )*(?:recipient|destination|payee|iban|account number|wallet address|to field|email address)s?\b…\b(?:to|with|by)\b",
     ),
-    (Note, "speaks of keys or passwords", r"\b(?:api keys?|access tokens?|passwords?|private keys?|credentials)\b"),
+    (
+        Note,
+        "speaks of keys or passwords",
+        r"\b(?:api keys?|access tokens?|passwords?|private keys?|credentials)\b",
+    ),
 ];

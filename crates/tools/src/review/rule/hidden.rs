@@ -53,18 +53,20 @@ impl Rule for Hidden {
                     (Severity::Danger, format!("carries {count} unseen bytes in variation selectors"))
                 }
                 Sort::Selector => (Severity::Note, "has a variation selector where none belongs".to_owned()),
-                Sort::Stacked if count > 4 => {
-                    (Severity::Warning, format!("has {count} marks on one letter, which covers what is around it"))
-                }
+                Sort::Stacked if count > 4 => (
+                    Severity::Warning,
+                    format!("has {count} marks on one letter, which covers what is around it"),
+                ),
                 Sort::Private => {
                     (Severity::Warning, "has characters in it that mean something else everywhere".to_owned())
                 }
                 Sort::Shapeless if count >= 8 => {
                     (Severity::Danger, format!("has {count} characters without a shape in a row"))
                 }
-                Sort::Shapeless => {
-                    (Severity::Warning, "has a character in it without a shape, within what is read".to_owned())
-                }
+                Sort::Shapeless => (
+                    Severity::Warning,
+                    "has a character in it without a shape, within what is read".to_owned(),
+                ),
                 Sort::Turn | Sort::Mark | Sort::Stacked => continue,
             };
             out.push(Finding { code: self.code(), severity, place: text.place.clone(), range, message });
@@ -82,14 +84,17 @@ impl Rule for Direction {
     }
 
     fn look(&self, text: &Text<'_>, out: &mut Vec<Finding>) {
-        let is_right_to_left = |c: char| matches!(u32::from(c), 0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFC);
+        let is_right_to_left =
+            |c: char| matches!(u32::from(c), 0x590..=0x8FF | 0xFB1D..=0xFDFF | 0xFE70..=0xFEFC);
         for (sort, range, _) in rows(text.text) {
             let (severity, message) = match sort {
                 Sort::Turn => (Severity::Danger, "turns the direction of what follows"),
                 Sort::Mark if text.text.chars().any(is_right_to_left) => {
                     (Severity::Note, "has a mark of direction in it")
                 }
-                Sort::Mark => (Severity::Warning, "has a mark of direction in it, and nothing that needs one"),
+                Sort::Mark => {
+                    (Severity::Warning, "has a mark of direction in it, and nothing that needs one")
+                }
                 _ => continue,
             };
             let (place, message) = (text.place.clone(), message.to_owned());
@@ -120,9 +125,16 @@ impl Rule for OutOfSight {
             let gap = text.text.get(begin..end).unwrap_or_default();
             let lines = gap.matches('\n').count();
             if lines >= LINES || gap.chars().count() >= BLANKS {
-                let message = format!("has text after {lines} empty lines and {} blanks", gap.chars().count() - lines);
+                let message =
+                    format!("has text after {lines} empty lines and {} blanks", gap.chars().count() - lines);
                 let place = text.place.clone();
-                out.push(Finding { code: self.code(), severity: Severity::Warning, place, range: begin..end, message });
+                out.push(Finding {
+                    code: self.code(),
+                    severity: Severity::Warning,
+                    place,
+                    range: begin..end,
+                    message,
+                });
             }
             begin = end + c.len_utf8();
         }

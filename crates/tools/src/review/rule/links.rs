@@ -111,7 +111,9 @@ fn judge(rest: &str) -> (Severity, String) {
     let host = host.trim_end_matches(['.', ',', ';', '!', ':']);
     let shown = excerpt(host, 80);
     let is_at = |names: &[&str]| {
-        names.iter().any(|name| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+        names
+            .iter()
+            .any(|name| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
     };
     if is_at(&DROPS) {
         (Danger, format!("leads to `{shown}`, where anybody can collect what was sent"))

@@ -41,6 +41,10 @@ const LINES: &[Line] = &[
         "has an image that is fetched when it is shown",
         r"!\[[^\]]{0,80}\]\(https?://|<img\b[^>]{0,80}src ?= ?.?https?://",
     ),
-    (Warning, "has active markup", r"javascript:[a-z(]|<script\b[^>]{0,80}>[^<]{0,40}[a-z]|\bonerror ?=|data:text/html"),
+    (
+        Warning,
+        "has active markup",
+        r"javascript:[a-z(]|<script\b[^>]{0,80}>[^<]{0,60}[(=;]|\bonerror ?=|data:text/html",
+    ),
     (Note, "has a frame or a script in it", r"<(?:iframe|script|object|embed)\b"),
 ];

@@ -30,7 +30,10 @@ pub(super) struct Order {
 
 impl Order {
     pub(super) fn new() -> Self {
-        Self { patterns: Patterns::new(CODE, ABOUT, &[Role::Prose], LINES), names: NAMES.map(compile).to_vec() }
+        Self {
+            patterns: Patterns::new(CODE, ABOUT, &[Role::Prose], LINES),
+            names: NAMES.map(compile).to_vec(),
+        }
     }
 }
 
@@ -59,7 +62,10 @@ impl Rule for Order {
                         severity: Warning,
                         place: text.place.clone(),
                         range: text.received(whole.range()),
-                        message: format!("speaks of a tool `{}` that the server does not have", excerpt(name, 60)),
+                        message: format!(
+                            "speaks of a tool `{}` that the server does not have",
+                            excerpt(name, 60)
+                        ),
                     });
                 }
             }
@@ -118,5 +124,9 @@ const LINES: &[Line] = &[
         "wants to be called every time",
         r"\b(?:call|use|invoke|run|execute) this (?:tool |function )?(?:[a-z]{1,10} ){0,3}?(?:(?:before|after|on|for|at the (?:start|end|beginning) of) (?:every|each|all|any) (?:single )?(?:user )?(?:message|response|reply|request|turn|conversation|answer|interaction|prompt|query|step)s?)\b|\b(?:for|on|after|before) (?:every|each|all) (?:single )?(?:user )?(?:message|response|reply|turn|conversation|answer|interaction|prompt)s?\b…\b(?:call|use|invoke|run|execute) this\b",
     ),
-    (Note, "says when to call it", r"\bbefore (?:using|calling|running|invoking)\b|\binstead of\b|\b(?:call|use) this (?:tool )?first\b"),
+    (
+        Note,
+        "says when to call it",
+        r"\bbefore (?:using|calling|running|invoking)\b|\binstead of\b|\b(?:call|use) this (?:tool )?first\b",
+    ),
 ];

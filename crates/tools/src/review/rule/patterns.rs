@@ -33,7 +33,8 @@ impl Patterns {
         roles: &'static [Role],
         lines: &[Line],
     ) -> Self {
-        let lines = lines.iter().map(|(severity, says, pattern)| (*severity, *says, compile(pattern))).collect();
+        let lines =
+            lines.iter().map(|(severity, says, pattern)| (*severity, *says, compile(pattern))).collect();
         Self { code, about, roles, lines }
     }
 }

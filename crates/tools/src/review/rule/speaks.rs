@@ -15,7 +15,7 @@ const LINES: &[Line] = &[
     (
         Danger,
         "is framed as an order to the model",
-        r"</?[^a-z0-9<>]{0,2}(?:important|system|instructions?|override|directive|mandatory|critical|urgent|system[ _-]reminder)(?:[ _-][a-z _-]{0,24})?[^a-z0-9<>]{0,2}>",
+        r"</?[^a-z0-9<>]{0,2}(?:important|system|instructions?|override|directive|mandatory|critical|urgent|system[ _-]reminder)(?:[ _-][a-z _-]{0,24})?[^a-z0-9<>]{0,2}>(?:[^<]{0,400}</[^<>]{1,40}>)?",
     ),
     (
         Danger,

@@ -25,16 +25,18 @@ impl Rule for Terminal {
         while let Some((at, c)) = chars.next() {
             let after = chars.peek().map(|(_, c)| *c);
             let (severity, message) = match c {
-                '\u{1b}' | '\u{90}' | '\u{9b}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => {
-                    (Severity::Danger, "has a terminal's escape sequence in it, which can hide or replace text")
-                }
+                '\u{1b}' | '\u{90}' | '\u{9b}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => (
+                    Severity::Danger,
+                    "has a terminal's escape sequence in it, which can hide or replace text",
+                ),
                 '\r' if after == Some('\n') => continue,
                 '\u{8}' | '\r' => (Severity::Warning, "goes back on its line, which can replace text"),
                 '\n' | '\t' if text.role == Role::Prose => continue,
                 _ if c.is_control() => (Severity::Warning, "has a control character in it"),
                 _ => continue,
             };
-            let end = if c == '\u{1b}' || c == '\u{9b}' { sequence(text.text, at) } else { at + c.len_utf8() };
+            let end =
+                if c == '\u{1b}' || c == '\u{9b}' { sequence(text.text, at) } else { at + c.len_utf8() };
             while chars.peek().is_some_and(|(next, _)| *next < end) {
                 chars.next();
             }

@@ -135,3 +135,6 @@ async fn publish(
         work.await.map_err(|error| StoreError::io("copying", &built.tree)(io::Error::other(error)))??;
     published.map_err(|found| InstallError::Content { pinned: pinned.unwrap_or(found), found })
 }
+
+#[cfg(test)]
+mod tests;

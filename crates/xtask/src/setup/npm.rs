@@ -8,8 +8,9 @@ use anyhow::{Context, Result};
 use super::once;
 use crate::workspace::{Workspace, must};
 
-/// `crates/testkit/packages/NAME` fills `CACHE/NAME`: servers and their clients, and what the runtimes are tried with.
-const SETS: &[&str] = &["npm", "npm-runtimes"];
+/// `crates/testkit/packages/NAME` fills `CACHE/NAME`: servers and their clients, what the runtimes are tried with, and a
+/// registry to publish to.
+const SETS: &[&str] = &["npm", "npm-runtimes", "npm-registry"];
 
 /// Installs the sets.
 pub fn prepare(workspace: &Workspace) -> Result<()> {

@@ -255,7 +255,8 @@ const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The result within an answer, or the error as one of ours.
 fn outcome<'a>(method: &str, message: &'a Value) -> Result<&'a Map<String, Value>, SurfaceError> {
-    if let Some(error) = message.get("error") {
+    // Some write a member that does not apply as `null`.
+    if let Some(error) = message.get("error").filter(|error| !error.is_null()) {
         return Err(SurfaceError::Answer {
             method: method.to_owned(),
             code: error.get("code").and_then(Value::as_i64).unwrap_or_default(),

@@ -21,6 +21,8 @@ pub use quarantine::{Quarantined, Reason};
 
 /// Most bytes of a whole surface, in canonical JSON.
 pub const MAX_SURFACE: usize = 8 << 20;
+/// Most bytes of a whole surface as [`Surface::to_text`] gives it: lines and indents make deep values much longer.
+pub const MAX_STORED: usize = 4 * MAX_SURFACE;
 /// Most bytes of one text, keys among them; a tool with a longer one is quarantined.
 pub const MAX_TEXT: usize = 64 << 10;
 /// Most bytes of one tool (or prompt, resource, template) in canonical JSON; a bigger one is quarantined.
@@ -103,10 +105,9 @@ impl Surface {
     ///
     /// # Errors
     ///
-    /// As [`Surface::from_stored`], and for what [`crate::json::parse`] refuses.
+    /// As [`Surface::from_stored`], and for what [`crate::json::parse`] refuses or is over [`MAX_STORED`].
     pub fn from_text(bytes: &[u8]) -> Result<Self, SurfaceError> {
-        let value = crate::json::parse(bytes).map_err(|error| SurfaceError::Stored(error.to_string()))?;
-        Self::from_stored(value)
+        stored::read(stored::parse(bytes)?)
     }
 
     /// Takes a surface from the bytes of a file, if it is the one that was accepted; the quick way for every start.
@@ -118,8 +119,7 @@ impl Surface {
     ///
     /// [`SurfaceError::Stored`] for anything else.
     pub fn from_accepted(bytes: &[u8], accepted: &Fingerprint) -> Result<Self, SurfaceError> {
-        let value = crate::json::parse(bytes).map_err(|error| SurfaceError::Stored(error.to_string()))?;
-        stored::read_accepted(value, accepted)
+        stored::read_accepted(stored::parse(bytes)?, accepted)
     }
 
     /// The stored form, which the fingerprint is the digest of. Keys: `projection`, `client`, `protocolVersion`,

@@ -12,8 +12,8 @@ use crate::json::{self, JsonError};
 
 use super::entry::{depth_within, objection, texts_within};
 use super::{
-    Inner, Kind, MAX_DEPTH, MAX_ENTRIES, MAX_NAME, MAX_SURFACE, MAX_TEXT, PROJECTION, Parts, Quarantined,
-    Surface, SurfaceError,
+    Inner, Kind, MAX_DEPTH, MAX_ENTRIES, MAX_NAME, MAX_STORED, MAX_SURFACE, MAX_TEXT, PROJECTION, Parts,
+    Quarantined, Surface, SurfaceError,
 };
 
 /// What an earlier reading kept of the entries that it held back; nothing where all entries are at hand.
@@ -111,6 +111,9 @@ impl Gathered {
         value.insert("quarantined".to_owned(), Value::Array(held_back));
         let mut value = Value::Object(value);
         value.sort_all_objects();
+        if text_len(&value, 0) > MAX_STORED {
+            return Err(SurfaceError::TooLarge);
+        }
         let fingerprint = Fingerprint::of(&canonical(&value)?);
         Ok(Surface(Arc::new(Inner { value, client, fingerprint, short, quarantined })))
     }
@@ -144,6 +147,22 @@ fn check_head(parts: &Parts) -> Result<(), SurfaceError> {
             why: format!("are longer than {} KiB", MAX_TEXT >> 10),
         }),
         _ => Ok(()),
+    }
+}
+
+/// About the bytes of a value in indented JSON.
+fn text_len(value: &Value, indent: usize) -> usize {
+    let line = indent + 4;
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => {
+            items.iter().map(|item| line + text_len(item, indent + 2)).sum::<usize>() + line
+        }
+        Value::Object(members) => {
+            let member = |(key, value): (&String, &Value)| line + key.len() + 4 + text_len(value, indent + 2);
+            members.iter().map(member).sum::<usize>() + line
+        }
+        _ => 5,
     }
 }
 

@@ -95,7 +95,7 @@ impl Quarantined {
         let reason = member("reason")?;
         Some(Self {
             kind: Kind::ALL.into_iter().find(|known| known.as_str() == kind)?,
-            name: member("name")?.to_owned(),
+            name: member("name").filter(|name| name.chars().nth(MAX_NAME).is_none())?.to_owned(),
             reason: Reason::ALL.into_iter().find(|known| known.code() == reason)?,
             digest: member("digest")?.parse().ok()?,
         })

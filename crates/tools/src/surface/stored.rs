@@ -8,7 +8,15 @@ use crate::fingerprint::{Fingerprint, is_short};
 use crate::json;
 
 use super::build::{Before, build, normal};
-use super::{Inner, Kind, MAX_ENTRIES, PROJECTION, Parts, Quarantined, Surface, SurfaceError};
+use super::{Inner, Kind, MAX_ENTRIES, MAX_STORED, PROJECTION, Parts, Quarantined, Surface, SurfaceError};
+
+/// The value in a file.
+pub(super) fn parse(bytes: &[u8]) -> Result<Value, SurfaceError> {
+    if bytes.len() > MAX_STORED {
+        return Err(stored(&format!("it is over {} MiB", MAX_STORED >> 20)));
+    }
+    json::parse(bytes).map_err(|error| stored(&error.to_string()))
+}
 
 pub(super) fn read(value: Value) -> Result<Surface, SurfaceError> {
     let Value::Object(members) = value else {

@@ -54,6 +54,20 @@ fn another_version_is_refused_before_anything_else() {
     refused("{}", 1, "");
 }
 
+#[test]
+fn what_is_nested_without_end() {
+    for text in [
+        "[".repeat(1 << 20),
+        "{ a = ".repeat(1 << 18),
+        format!("1\n[{}a]\nx = 1", "a.".repeat(1 << 20)),
+        format!("1\n{}a = 1", "a.".repeat(1 << 20)),
+        format!("{{ {}a = 1 }}", "a.".repeat(1 << 20)),
+    ] {
+        let error = Lock::parse("l", format!("version = 1\nx = {text}").as_bytes()).unwrap_err();
+        assert!(error.to_string().len() < 200, "{error}");
+    }
+}
+
 /// A line of the file, what stands in its place, and what is said of it there.
 #[test]
 fn values_out_of_shape() {

@@ -206,6 +206,23 @@ fn too_much_text_has_no_surface() {
     assert_eq!(prompts(MAX_SURFACE / MAX_TEXT + 1), Err(SurfaceError::TooLarge));
 }
 
+/// Two bytes in canonical JSON, and a line of its own with a long indent in the stored text.
+#[test]
+fn what_would_be_too_long_a_file_has_no_surface() {
+    let prompts = |count: usize| {
+        let ones = Value::Array(vec![json!(1); 60_000]);
+        let deep = (0..MAX_DEPTH - 4).fold(ones, |inner, _| json!([inner]));
+        let prompts = (0..count).map(|number| json!({ "name": number.to_string(), "_meta": deep })).collect();
+        Surface::from_parts(Parts { prompts, ..parts() })
+    };
+    let surface = prompts(3).unwrap();
+    assert_eq!(surface.prompts().len(), 3);
+    assert!(surface.to_text().len() < MAX_STORED && surface.to_text().len() * 2 > MAX_STORED);
+    assert_eq!(prompts(6), Err(SurfaceError::TooLarge));
+    let long = Surface::from_text(&vec![b' '; MAX_STORED + 1]).unwrap_err();
+    assert!(matches!(long, SurfaceError::Stored(_)));
+}
+
 #[test]
 fn what_stands_before_the_lists_is_bounded_too() {
     let long = "x".repeat(MAX_TEXT + 1);

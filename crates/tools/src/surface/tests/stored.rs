@@ -61,6 +61,7 @@ fn anything_else_is_refused() {
         ("/serverInfo", json!([]), "`serverInfo` is no object"),
         ("/protocolVersion", json!("2025\n"), "`protocolVersion`"),
         ("/quarantined/0/reason", json!("other"), "another shape"),
+        ("/quarantined/0/name", json!("x".repeat(MAX_NAME + 1)), "another shape"),
         ("/quarantined/0/kind", json!("server"), "another shape"),
         ("/quarantined/0/digest", json!("sha256:"), "another shape"),
     ] {

@@ -15,6 +15,7 @@ use std::{
 mod caller;
 pub mod index;
 mod programs;
+pub mod registry;
 mod remains;
 
 pub use caller::Caller;

@@ -7,5 +7,9 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+mod conversation;
+mod interrupted;
+mod node;
+mod npm;
 mod pypi;
 mod python;

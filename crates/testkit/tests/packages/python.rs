@@ -7,12 +7,14 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use testkit::world::{
     Caller, Ran, World,
     index::{Index, Wheel},
     skip,
 };
+
+use crate::conversation;
 
 /// An installation may take longer than most.
 const PATIENCE: Duration = Duration::from_mins(3);
@@ -65,7 +67,7 @@ impl Scene {
         let added = self.add(package);
         assert!(!added.late, "{added:?}");
         let seen = self.product(&["review", NAME, "--json"], "");
-        let fingerprint = fingerprint(&seen.stdout);
+        let fingerprint = conversation::fingerprint(&seen.stdout);
         let fingerprint = fingerprint.unwrap_or_else(|| panic!("{added:?} {seen:?}"));
         let accepted = self.product(&["review", NAME, "--accept", &fingerprint], "");
         assert_eq!(accepted.code, Some(0), "{added:?} {accepted:?}");
@@ -74,8 +76,8 @@ impl Scene {
 
     /// What the accepted server tells of itself.
     pub(crate) fn facts(&self) -> Value {
-        let ran = self.product(&["run", "--grace", "5", NAME], &conversation());
-        told(&ran).unwrap_or_else(|| panic!("{ran:?}"))
+        let ran = self.product(&["run", "--grace", "5", NAME], &conversation::text());
+        conversation::told(&ran).unwrap_or_else(|| panic!("{ran:?}"))
     }
 
     /// `fumehood remove`.
@@ -192,8 +194,8 @@ impl Scene {
     }
 
     fn tell(&self, command: &mut Command) -> Value {
-        let ran = self.world.run(command, &conversation()).unwrap();
-        told(&ran).unwrap_or_else(|| panic!("{ran:?}"))
+        let ran = self.world.run(command, &conversation::text()).unwrap();
+        conversation::told(&ran).unwrap_or_else(|| panic!("{ran:?}"))
     }
 
     fn good(&self, command: &mut Command) -> Ran {
@@ -214,33 +216,6 @@ impl Scene {
         assert!(!ran.late && ran.remains.is_empty(), "{words:?} {ran:?}");
         ran
     }
-}
-
-/// Everything that is said to a server until it has told what it found.
-fn conversation() -> String {
-    let client = json!({"name": "test", "version": "1"});
-    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-    [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
-        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
-        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "facts", "arguments": {}}}),
-    ]
-    .map(|message| format!("{message}\n"))
-    .concat()
-}
-
-/// The result of the call.
-fn told(ran: &Ran) -> Option<Value> {
-    let answers = ran.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let answer = answers.into_iter().find(|answer| answer["id"] == 3)?;
-    serde_json::from_str(answer["result"]["content"][0]["text"].as_str()?).ok()
-}
-
-/// The first full fingerprint of a text.
-fn fingerprint(text: &str) -> Option<String> {
-    let at = text.find("v1:sha256:")?;
-    text.get(at..at + "v1:sha256:".len() + 64).map(str::to_owned)
 }
 
 /// Where `./x` keeps packages for tests.

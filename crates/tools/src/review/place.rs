@@ -88,16 +88,14 @@ impl Place {
         let mut way = String::new();
         for step in &self.steps {
             match step {
-                Step::Index(index) => way.push_str(&format!("[{index}]")),
+                Step::Index(index) => way.extend(["[", &index.to_string(), "]"]),
                 Step::Key(key) => {
                     if !way.is_empty() {
                         way.push('.');
                     }
                     let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '/');
-                    match !key.is_empty() && key.chars().all(plain) {
-                        true => way.push_str(&visible(key)),
-                        false => way.push_str(&visible(&format!("{key:?}"))),
-                    }
+                    let is_plain = !key.is_empty() && key.chars().all(plain);
+                    way.push_str(&if is_plain { visible(key) } else { visible(&format!("{key:?}")) });
                 }
             }
         }

@@ -80,8 +80,7 @@ pub(super) fn is_narrower(raw: &Raw) -> bool {
         }
         "additionalProperties" => raw.after == Some(Value::Bool(false)),
         "uniqueItems" => raw.after == Some(Value::Bool(true)),
-        "enum" => is_part(raw.after.as_ref(), raw.before.as_ref()),
-        "type" => is_part(raw.after.as_ref(), raw.before.as_ref()),
+        "enum" | "type" => is_part(raw.after.as_ref(), raw.before.as_ref()),
         // What need not be given any more can still be left out.
         "required" => raw.after.is_none() || is_part(raw.after.as_ref(), raw.before.as_ref()),
         _ => false,

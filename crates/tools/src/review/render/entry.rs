@@ -252,16 +252,15 @@ fn schema(place: &Place, schema: &Map<String, Value>, marks: &Marks, depth: usiz
             _ => value.clone(),
         };
         let place = inside.member(key);
-        match shown.as_object().is_some_and(Map::is_empty) {
-            true => {
-                let key_place = Place { is_key: true, ..place };
-                out.add(&"  ".repeat(depth.min(DEEPEST)), Style::Plain);
-                let found = marks.get(&key_place).map(Vec::as_slice).unwrap_or_default();
-                out.add_found(&key.replace('\n', "<U+000A>"), Style::Strong, found);
-                out.add(&note, Style::Faint);
-                out.end();
-            }
-            false => member(&place, key, &shown, &note, marks, depth, out),
+        if shown.as_object().is_some_and(Map::is_empty) {
+            let key_place = Place { is_key: true, ..place };
+            out.add(&"  ".repeat(depth.min(DEEPEST)), Style::Plain);
+            let found = marks.get(&key_place).map(Vec::as_slice).unwrap_or_default();
+            out.add_found(&key.replace('\n', "<U+000A>"), Style::Strong, found);
+            out.add(&note, Style::Faint);
+            out.end();
+        } else {
+            member(&place, key, &shown, &note, marks, depth, out);
         }
     }
     let dull = |key: &str, value: &Value| key == "type" && value == "object";

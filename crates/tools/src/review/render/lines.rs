@@ -162,10 +162,9 @@ impl Lines {
     fn spell(&mut self, hidden: &[(char, Style)]) {
         for (c, style) in hidden.iter().take(MOST_SPELLED) {
             let spelled = visible(&c.to_string());
-            match spelled.starts_with("<U+") {
-                true => self.push(&spelled, *style),
-                false => self.push(&format!("<U+{:04X}>", u32::from(*c)), *style),
-            }
+            // What is hidden here only, such as the bar, is no hidden character elsewhere.
+            let is_spelled = spelled.starts_with("<U+");
+            self.push(&if is_spelled { spelled } else { format!("<U+{:04X}>", u32::from(*c)) }, *style);
         }
         if let Some((_, style)) = hidden.get(MOST_SPELLED) {
             self.push(&format!("<{} more hidden characters>", hidden.len() - MOST_SPELLED), *style);

@@ -50,7 +50,8 @@ fn surface(parts: Parts) -> Surface {
 }
 
 fn shown(pages: &[Page]) -> String {
-    pages.iter().map(|page| format!("== {} [{:?}]\n{}\n", page.title, page.severity, page.text)).collect()
+    let shown = |page: &Page| format!("== {} [{:?}]\n{}\n", page.title, page.severity, page.text);
+    pages.iter().map(shown).collect::<Vec<_>>().concat()
 }
 
 #[test]

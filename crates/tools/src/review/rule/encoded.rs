@@ -27,12 +27,15 @@ enum Form {
     Hexadecimal,
     Percent,
     Escape,
+    /// `l i k e   t h i s`.
+    Spaced,
 }
 
 /// The shortest that are taken apart: shorter ones say nothing, and words look like them.
-const FORMS: [(Form, &str); 4] = [
+const FORMS: [(Form, &str); 5] = [
     (Form::Base64, r"(?-u:[A-Za-z0-9+/_-]{24,}={0,2})"),
     (Form::Hexadecimal, r"\b(?:0x)?[0-9A-Fa-f]{32,}\b|(?:\\x[0-9A-Fa-f]{2}){6,}"),
+    (Form::Spaced, r"\b(?:[A-Za-z'](?-u:[\x20._-]{1,4})){8,}[A-Za-z]\b"),
     (Form::Percent, r"(?:[A-Za-z0-9_.~-]{0,40}%[0-9A-Fa-f]{2}){6,}[A-Za-z0-9_.~-]{0,40}"),
     (Form::Escape, r"(?:\\u\{?[0-9A-Fa-f]{4}\}?){6,}|(?:&#(?:x[0-9A-Fa-f]{2,4}|[0-9]{2,5});){6,}"),
 ];
@@ -139,6 +142,12 @@ fn decode(form: Form, part: &str) -> Option<Vec<u8>> {
                     .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
                     .collect(),
             )
+        }
+        Form::Spaced => {
+            let words = part.split("   ").flat_map(|word| word.split("  ")).map(|word| {
+                word.chars().filter(|c| c.is_ascii_alphabetic() || *c == '\'').collect::<String>()
+            });
+            Some(words.collect::<Vec<_>>().join(" ").into_bytes())
         }
         Form::Percent => {
             let mut bytes = Vec::new();

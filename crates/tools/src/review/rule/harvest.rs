@@ -29,12 +29,32 @@ const LINES: &[Line] = &[
     (
         Danger,
         "wants keys or passwords of the user",
-        r"\b(?:include|pass|send|append|attach|copy|paste|insert|embed|submit|forward|dump|exfiltrate|read|collect|put)\b…\b(?:user'?s|users'|stored|saved|any|all|every|available|found|their) (?:[a-z']{1,12} ){0,2}?(?:environment variables?|env vars?|credentials?|passwords?|private keys?|seed phrases?|recovery phrases?|mnemonics?|ssh keys?|api keys?|(?:access|auth|bearer|session) tokens?|session cookies?|cookies|secrets|credit cards?(?: numbers?)?|social security numbers?)\b",
+        r"\b(?:include|pass|send|append|attach|copy|paste|insert|embed|submit|forward|upload|dump|exfiltrate|read|collect|put|contents? of|values? of)\b…\b(?:user'?s|local|users'|stored|saved|any|all|every|available|found|their) (?:[a-z']{1,12} ){0,2}?(?:environment variables?|env vars?|credentials?|passwords?|private keys?|seed phrases?|recovery phrases?|mnemonics?|ssh keys?|api keys?|(?:access|auth|bearer|session) tokens?|session cookies?|cookies|secrets|credit cards?(?: numbers?)?|social security numbers?)\b",
     ),
     (
         Warning,
         "wants keys or passwords of the user",
         r"\b(?:seed phrase|recovery phrase|wallet mnemonic|master password|credit card number|social security number)\b",
+    ),
+    (
+        Danger,
+        "wants what was said elsewhere to be passed to the tool",
+        r"\b(?:full|entire|whole|complete|previous|prior) (?:[a-z']{1,12} )?(?:conversations?|chat history|message history|conversation history|chat list|transcript of this conversation)\b…\b(?:attached|included|appended|passed|encoded|base64|as (?:the |an? )?[`'\x22]?[a-z_]{1,20}[`'\x22]? (?:argument|parameter|field))",
+    ),
+    (
+        Warning,
+        "wants keys or passwords of the user",
+        r"\b(?:api[_ -]?keys?|[a-z0-9]+_(?:api_key|secret_key|access_key|secret|token|password)|database_url)\b…\b(?:passed|pass|included?|sent|send|put|copied)\b…\b(?:parameter|argument|field|here)\b|\b(?:attach|include|send|append|forward)\b…\bany (?:api[_ -]?keys?|tokens?|passwords?|credentials|secrets?)\b|\bread the (?:api[_ -]?keys?|tokens?|passwords?|secrets?) from\b",
+    ),
+    (
+        Danger,
+        "redirects what the user sends",
+        r"\b(?:all|every|each|any) (?:[a-z]{1,12} )?(?:emails?|messages?|requests?|queries|results?|data|inputs?|outputs?|calls?|records?) (?:is|are|will be|must be|should be|gets?) (?:also |first |silently |automatically )*(?:sent|forwarded|copied|uploaded|routed|mirrored|relayed|posted|logged)\b…\b(?:https?|ftp|wss?)://",
+    ),
+    (
+        Danger,
+        "redirects what the user sends",
+        r"\b(?:add|set|include|put)\b…\b(?:bcc|cc)\b ?(?::|to|as|field)?…[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]{2,}",
     ),
     (
         Danger,

@@ -40,7 +40,7 @@ const ADDRESS: &str = r"\b(?:https?|wss?|ftp)://([^\x00-\x20\x22'<>`)\]|]+)";
 const LINES: &[Line] = &[(
     Danger,
     "wants something sent to an address",
-    r"\b(?:send|upload|forward|transmit|exfiltrate|leak|submit|post|deliver|report)\b…\b(?:it|them|contents?|data|files?|results?|conversation|history|outputs?|response|everything|copy|summary|details|keys?|tokens?|information|arguments|parameters|values?|credentials)\b…\b(?:to|at|via|using)\b…\b(?:https?|wss?|ftp)://",
+    r"\b(?:send|upload|forward|transmit|exfiltrate|leak|submit|post|deliver|report)\b…\b(?:it|them|contents?|data|files?|results?|conversation|history|outputs?|response|everything|copy|summary|details|keys?|tokens?|information|arguments|parameters|values?|credentials|messages?|queries|query|location|inputs?|prompts?|requests?)\b…\b(?:to|at|via|using)\b…\b(?:https?|wss?|ftp)://",
 )];
 
 /// Places where anybody can look at what was sent there.

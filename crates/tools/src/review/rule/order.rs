@@ -77,7 +77,9 @@ impl Rule for Order {
 const MOST: usize = 40;
 
 /// A name is taken for a tool's where it is called so, or is called; plain words are not, or `this tool` would be one.
-const NAMES: [&str; 3] = [
+const NAMES: [&str; 5] = [
+    r"\b(?:must|should|also|then|first|always|please|and|to|afterwards?|immediately|after [a-z]{3,16},?|before [a-z]{3,16},?) (?:always |also |first |then )*(?:call|invoke) (?:the |a |an )?[`'\x22]?([a-z0-9]+(?:[_-][a-z0-9]+)+)\b",
+    r"\b(?:use|run|execute) (?:the |a |an )[`'\x22]?([a-z0-9]+(?:[_-][a-z0-9]+)+)[`'\x22]? (?:tool|function)\b",
     r"\b(?:before|after|instead of|rather than|when|whenever|while|replaces?|overrides?|supersedes?|alongside|do not|don't|never|stop|avoid) (?:ever )?(?:using|calling|invoking|running|use|call|invoke|run|you (?:use|call|invoke|run)) (?:the |a |an |any )?[`'\x22]?([a-z0-9]+(?:[_-][a-z0-9]+)+)\b",
     r"\b(?:before|after|instead of|rather than|when|whenever|while|replaces?|overrides?|supersedes?|alongside|first|always|also|then) (?:[a-z]{1,10} ){0,3}?(?:the |a |an )?[`'\x22]?([a-z0-9]+(?:[_-][a-z0-9]+)+)[`'\x22]? (?:tool|function|mcp|is (?:called|used|invoked|run))\b",
     r"\b(mcp__[a-z0-9_-]{3,})",
@@ -125,8 +127,18 @@ const LINES: &[Line] = &[
         r"\b(?:call|use|invoke|run|execute) this (?:tool |function )?(?:[a-z]{1,10} ){0,3}?(?:(?:before|after|on|for|at the (?:start|end|beginning) of) (?:every|each|all|any) (?:single )?(?:user )?(?:message|response|reply|request|turn|conversation|answer|interaction|prompt|query|step)s?)\b|\b(?:for|on|after|before) (?:every|each|all) (?:single )?(?:user )?(?:message|response|reply|turn|conversation|answer|interaction|prompt)s?\b…\b(?:call|use|invoke|run|execute) this\b",
     ),
     (
+        Danger,
+        "changes how other tools are used",
+        r"\b(?:every|each|any|all) (?:tools?|tool calls?|tool invocations?|function calls?) (?:of|from|in|must|should|has to|have to|needs? to|is|are)\b…\b(?:logged|routed|passed|sent|also|through|also call|approved by this)\b|\b(?:any|every|all) tools? from (?:any|every|all|other) servers?\b",
+    ),
+    (
+        Warning,
+        "changes how other tools are used",
+        r"\b(?:has|have) (?:a |an |very |important )*(?:side[- ]effects?|influence|impact|effect) on (?:the |any |all |other )(?:[a-z]{1,10} ){0,2}?[`'\x22]?[a-z0-9_]{2,40}[`'\x22]? (?:tools?|servers?)\b|\bintercepts?\b…\b(?:intended|meant|destined) for\b",
+    ),
+    (
         Note,
         "says when to call it",
-        r"\bbefore (?:using|calling|running|invoking)\b|\binstead of\b|\b(?:call|use) this (?:tool )?first\b",
+        r"\bbefore (?:using|calling|running|invoking)\b|\binstead of\b|\b(?:call|use|run|invoke) this (?:tool |function )?first\b",
     ),
 ];

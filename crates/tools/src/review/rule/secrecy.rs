@@ -71,5 +71,20 @@ const LINES: &[Line] = &[
         "asks the model to act as if nothing were",
         r"\b(?:act|behave|respond|continue|proceed|reply|pretend) (?:as (?:if|though) |normally )(?:nothing|this (?:did not|didn't|never)|you (?:did not|didn't|never)|and (?:do not|don't|never))",
     ),
+    (
+        Danger,
+        "wants the user not to know",
+        r"\b(?:user|human|person|operator|customer)(?: [a-z]{1,10})? (?:need not|needn't|has no need to|shouldn't|mustn't|does not have to) (?:know|see|hear|be (?:told|informed|aware|notified|bothered))\b",
+    ),
+    (
+        Danger,
+        "wants something kept from the user",
+        r"\b(?:no se lo digas al|no le digas al|no informes al|sin que (?:el|lo sepa el)) usuario\b|\b(?:sag|sage|verrate|erzaehle|erzahle) (?:es )?(?:dem|der) (?:benutzer|nutzer|anwender)(?:in)? (?:nichts|nicht|davon)|\bne (?:le )?(?:dis|dites|revele|mentionne) (?:pas|rien) (?:a )?l'utilisateur\b|\bnao (?:conte|diga|informe) (?:ao|o) usuario\b|(?:不要|别|勿)[^a-z0-9]{0,12}(?:告诉|告知|透露)[^a-z0-9]{0,12}用户",
+    ),
+    (
+        Warning,
+        "wants something hidden",
+        r"\bkeep\b…\bbetween (?:us|you and me|ourselves|you and this)\b|\bwithout further explanation\b",
+    ),
     (Note, "says not to tell or show something", r"\b(?:do not|don't|never) (?:tell|mention|show)\b"),
 ];

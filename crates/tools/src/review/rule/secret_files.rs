@@ -37,6 +37,27 @@ const LINES: &[Line] = &[
         r"\b(?:read|reading|open|opening|cat|include|attach|send|upload|copy|extract|dump|paste|exfiltrate|contents? (?:of|from))\b…(?:(?:^|[^a-z0-9_.])\.env(?:\.[a-z]+)?\b|\bmcp\.json\b|/etc/passwd|\bkeychain\b|\.npmrc\b|\bbrowser (?:cookies|passwords|history)\b)",
     ),
     (
+        Warning,
+        "names a file that may hold secrets, and an address",
+        r"(?:(?:^|[^a-z0-9_.])\.env\b|\bmcp\.json\b|/etc/passwd|\.ssh\b|\.aws[/\\])…\b(?:https?|ftp|wss?)://",
+    ),
+    (
+        Warning,
+        "wants files of the user to be passed on",
+        r"\b(?:include|send|pass|attach|paste|upload|provide|append|copy|read|put)\b…\b(?:user'?s?|their) (?:[a-z]{1,12} ){0,2}?(?:private|home|desktop|documents|downloads|config(?:uration)?|browser|secret|personal) (?:[a-z]{1,12} ){0,2}?(?:director(?:y|ies)|folders?|files?|profile|history|data)\b",
+    ),
+    (
+        Warning,
+        "wants a file to be read and passed on",
+        r"\b(?:read|open|cat|load)\b…\b(?:and|then) (?:pass|send|include|attach|put|paste|provide|supply|upload|forward) (?:it|(?:its|the|their|the file's|all of the) contents?)\b",
+    ),
+    (
+        Warning,
+        "wants a setting of the user's shell to be changed",
+        r"\b(?:update|modify|append|write|edit|add|change|insert)\b…\.(?:bashrc|zshrc|bash_profile|zprofile|profile)\b",
+    ),
+    (Note, "speaks of keys for SSH", r"\bssh (?:private )?keys?\b"),
+    (
         Note,
         "names a file that may hold secrets",
         r"(?:^|[^a-z0-9_.)\]])\.env(?:\.[a-z]+)?\b|\bmcp\.json\b|/etc/passwd|\.npmrc\b",

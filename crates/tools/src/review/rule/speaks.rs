@@ -122,6 +122,41 @@ const LINES: &[Line] = &[
         r"\b(?:do|perform|complete|execute|carry out|follow) (?:this|these|the following)(?: steps?| actions?| instructions?)? (?:first,? |immediately,? |right away,? )?(?:before (?:anything|everything|doing|you)|without (?:asking|question|hesitation|delay|exception)|no matter what|at all costs)",
     ),
     (
+        Warning,
+        "speaks as another speaker of the conversation",
+        r"(?:^|[.!?\n] ?)system ?: (?:this|the (?:assistant|model|ai|user|agent|tool)|all|every|any|when|before|after)\b",
+    ),
+    (
+        Warning,
+        "claims that somebody has approved it",
+        r"\b(?:pre-?approved|vetted|cleared|whitelisted|authori[sz]ed|certified) by (?:the |your |our )*(?:[a-z]{1,12} )?(?:security|admin(?:istrator)?s?|operator|compliance|platform|it|anthropic|openai|developers?)\b|\breport no (?:findings|issues|problems)\b|\b(?:this|the following) (?:tool|server|request|action) (?:is|has been) (?:already )?(?:pre-?approved|approved by the user|trusted by the user)\b",
+    ),
+    (
+        Warning,
+        "changes how the model answers",
+        r"\b(?:prepend|append|prefix|begin|start|end|finish|precede|preface) (?:to )?(?:every|each|all|any|your) (?:[a-z]{1,10} )?(?:response|reply|answer|message|output|command)s?\b|\b(?:every|each|all|any) (?:shell |bash |terminal )?(?:commands?|replies|responses|answers) (?:must|should|shall|needs? to|has to|have to) (?:always |also )*(?:include|begin|start|end|be prefixed|be preceded|contain|carry)\b",
+    ),
+    (
+        Warning,
+        "threatens with what happens otherwise",
+        r"\b(?:system|application|app|tool|server|everything|session|request|account)s? (?:will|would|may|might|could) (?:crash|break|be (?:lost|deleted|blocked|terminated|suspended)|fail)\b…\b(?:all data|data will|lost|the user|users will|harm|deleted)\b",
+    ),
+    (
+        Warning,
+        "claims an authority that a description does not have",
+        r"\bthis (?:tool|step|call|function|check|request|requirement|action|is)\b…\b(?:required|mandatory|mandated|necessary)\b…\b(?:compliance|gdpr|soc ?2|hipaa|pci|audit(?:ing|s)?|security polic(?:y|ies)|legal reasons|regulations?)\b",
+    ),
+    (
+        Danger,
+        "asks to set earlier instructions aside",
+        r"\bignor(?:iere|ieren sie|a|ad|e|ez|are|en) (?:bitte )?(?:alle|todas|toutes|tutte|todas as|las|les|le) (?:[a-z]{1,12} ){0,3}?(?:anweisungen|instrucciones|instructions|istruzioni|instrucoes|regeln|reglas|regles|regras)\b",
+    ),
+    (
+        Danger,
+        "asks to set earlier instructions aside",
+        r"(?:忽略|无视|無視)[^a-z0-9]{0,30}(?:指令|指示|提示|说明)",
+    ),
+    (
         Note,
         "insists",
         r"\b(?:important|critical|mandatory|attention|warning) ?:|\byou must\b|\bmust always\b|\bmust never\b",

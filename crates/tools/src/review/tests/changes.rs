@@ -244,8 +244,7 @@ fn every_difference_of_values_is_told() {
     let value = leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map("(name|enum|a|properties)", inner, 0..4)
-                .prop_map(|members| Value::from_iter(members)),
+            prop::collection::btree_map("(name|enum|a|properties)", inner, 0..4).prop_map(Value::from_iter),
         ]
     });
     let of = |value: &Value| {

@@ -6,6 +6,7 @@
 mod ask;
 mod fault;
 mod install;
+mod listed;
 mod place;
 mod shop;
 mod sources;
@@ -24,6 +25,7 @@ mod uv;
 pub use ask::AskError;
 pub use fault::InstallError;
 pub use install::install;
+pub use listed::listed;
 pub use newest::{Newest, NewestError, newest};
 pub use order::{Dependency, Installed, Order, Pin, Record};
 pub use place::PlaceError;

@@ -54,7 +54,7 @@ const REFUSED: &[&str] = &[
     "--git",
 ];
 /// The most lines of what npm says at a failure that are told.
-const MOST_TOLD: usize = 4;
+const MOST_TOLD: usize = 2;
 
 /// Whether this can be installed at all. Nobody has been asked about it yet.
 pub(crate) fn check(asked: &Asked) -> Result<(), InstallError> {
@@ -186,26 +186,35 @@ fn judge(line: &str, said: Said) -> Result<(), InstallError> {
     let errors: Vec<&str> = text
         .lines()
         .filter_map(|line| line.strip_prefix("npm error ").or_else(|| line.strip_prefix("npm ERR! ")))
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("A complete log"))
+        .filter(|line| !line.starts_with("A complete log"))
         .collect();
     let code = errors.iter().find_map(|line| line.strip_prefix("code "));
-    let words = |errors: &[&str]| {
-        let told: Vec<&str> =
-            errors.iter().copied().filter(|line| !line.starts_with("code ")).take(MOST_TOLD).collect();
-        told.join(" ")
+    let told = if errors.is_empty() {
+        let last: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        last.get(last.len().saturating_sub(MOST_TOLD)..).unwrap_or_default().join(" ")
+    } else {
+        words(&errors)
     };
     Err(match code {
-        Some("EINTEGRITY") => InstallError::Integrity { told: words(&errors) },
-        Some("E404" | "ETARGET" | "ENOVERSIONS") => InstallError::NotFound { told: words(&errors) },
-        _ if errors.is_empty() => {
-            let last: Vec<&str> =
-                text.lines().rev().filter(|line| !line.trim().is_empty()).take(MOST_TOLD).collect();
-            let told = last.into_iter().rev().collect::<Vec<_>>().join(" ");
-            InstallError::Client { line: line.to_owned(), end: said.end, told }
-        }
-        _ => InstallError::Client { line: line.to_owned(), end: said.end, told: words(&errors) },
+        Some("EINTEGRITY") => InstallError::Integrity { told },
+        Some("E404" | "ETARGET" | "ENOVERSIONS") => InstallError::NotFound { told },
+        _ => InstallError::Client { line: line.to_owned(), end: said.end, told },
     })
+}
+
+/// The first lines, without the word that npm begins each of them with, a code in another spelling.
+fn words(errors: &[&str]) -> String {
+    let lines: Vec<&str> = errors.iter().copied().filter(|line| !line.starts_with("code ")).collect();
+    let first = lines.first().and_then(|line| line.split(' ').next()).unwrap_or_default();
+    let is_each = lines.len() > 1 && lines.iter().all(|line| line.split(' ').next() == Some(first));
+    let told: Vec<&str> = lines
+        .iter()
+        .map(|line| if is_each { line.strip_prefix(first).unwrap_or(line) } else { line })
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take(MOST_TOLD)
+        .collect();
+    told.join(" ")
 }
 
 /// As Node.js calls it: `process.platform` and `process.arch`.
@@ -216,6 +225,11 @@ fn platform() -> String {
         other => other,
     };
     format!("{}-{arch}", std::env::consts::OS)
+}
+
+/// Everything that a `package-lock.json` pins; nothing where it is not understood.
+pub(crate) fn listed(bytes: &[u8]) -> Vec<crate::order::Dependency> {
+    LockFile::read(bytes).map(|lock| lock.dependencies()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -39,6 +39,14 @@ fn what_npm_says_at_a_failure_is_told_by_its_meaning() {
         "{integrity}"
     );
     assert!(!integrity.to_string().contains("_logs"));
+    let missing = failed(
+        "npm error code E404\nnpm error 404 Not Found - GET https://r.example/x\nnpm error 404\nnpm error 404  The requested \
+         resource 'x@*' could not be found.\nnpm error 404\nnpm error 404 Note that you can also install from a\n",
+    );
+    assert_eq!(
+        missing.to_string(),
+        "Not Found - GET https://r.example/x The requested resource 'x@*' could not be found."
+    );
     for code in ["E404", "ETARGET"] {
         let missing = failed(&format!(
             "npm error code {code}\nnpm error notarget No matching version found for x@9.\n"

@@ -88,9 +88,7 @@ impl Staging {
         write("list", &listing.to_bytes())?;
         write("seen", &seen::look(&tree).map_err(StoreError::io("looking at", &tree))?)?;
         write("held", b"")?;
-        // Else a tree could be there after a loss of power, and its bytes not.
-        let folder = File::open(&made).map_err(StoreError::io("opening", &made))?;
-        rustix::fs::syncfs(&folder).map_err(|error| StoreError::io("syncing", &made)(error.into()))?;
+        // Nothing is forced to the disk, which takes long: after a loss of power every byte is read before it is used.
         store.own("trees")?;
         let place = store.tree(&content);
         let _quiet = quiet(store)?;

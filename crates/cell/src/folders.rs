@@ -12,7 +12,7 @@ use model::name::ServerName;
 /// The folders of this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// `$XDG_STATE_HOME/fumehood`: cells and logs.
+    /// `$XDG_STATE_HOME/fumehood`: cells, logs, and what is kept for the next start.
     pub state: PathBuf,
     /// `$XDG_DATA_HOME/fumehood`: the data folders of servers, installed packages, the vault.
     pub data: PathBuf,
@@ -94,6 +94,11 @@ impl Folders {
     /// The folder of one cell.
     pub fn cell(&self, id: &str) -> PathBuf {
         self.cells().join(id)
+    }
+
+    /// What every cell trusts, by the state of the host's certificates.
+    pub fn trust(&self) -> PathBuf {
+        self.state.join("trust")
     }
 
     /// The logs of all cells that were created under this name.

@@ -82,8 +82,9 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     let recorded = cell.record(|record| record.cgroups = groups);
     recorded.map_err(|error| no(internal(format!("writing the owner's record failed: {error}"))))?;
     let keys = keys::take(cell.broker(), &spec.secrets).await.map_err(no)?;
-    let trust = Trust::new(&spec.network).map_err(no)?;
-    let given = Given { files: trust.files(), variables: variables(&spec, &inside, &trust, &keys) };
+    let trust = Trust::new(&cell.supervision.folders, &spec).map_err(no)?;
+    let given =
+        Given { files: trust.files().map_err(no)?, variables: variables(&spec, &inside, &trust, &keys) };
     let prepared = prepare(cell, &spec, data.as_deref(), &inside, &given).map_err(no)?;
     drop(given);
     let Prepared { spec: wall, process, groups, lease, layers, notes } = prepared;
@@ -213,7 +214,7 @@ struct Given {
 
 /// The whole environment but for what every cell has. What is declared comes last, and so counts.
 fn variables(spec: &CellSpec, inside: &Inside, trust: &Trust, keys: &Keys) -> BTreeMap<String, String> {
-    let mut env = trust.variables();
+    let mut env = trust.variables(spec);
     if spec.network.proxy_env {
         env.extend(inside.proxy_variables());
     }

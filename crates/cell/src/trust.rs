@@ -6,6 +6,7 @@
 
 use std::{
     collections::BTreeMap,
+    fs::{self, File},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,25 +14,36 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cell_api::{
     error::{ErrorBody, ErrorCode},
-    network::NetworkSpec,
+    spec::CellSpec,
 };
 use egress::tls::{authority::Authority, roots::Roots};
 use rustls_pki_types::{CertificateDer, pem::PemObject as _};
 use sandbox::plan::MadeFile;
 
-use crate::network;
+use self::standing::{Standing, StandingError};
+use crate::{folders::Folders, network};
 
 mod keystore;
+mod node;
+mod standing;
 mod subject;
 
 /// Every root of the host, the operator's, and the cell's own.
-const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
-/// Where OpenSSL looks for single certificates.
-const FOLDER: &str = "/etc/ssl/certs";
+const ROOTS: &str = "/etc/ssl/fumehood/roots.pem";
 /// The cell's own authority, and the operator's roots.
+const AUTHORITY: &str = "/etc/ssl/fumehood/authority.pem";
+/// All of them for Java.
+const KEYSTORE: &str = "/etc/ssl/fumehood/cacerts";
+
+/// Where OpenSSL looks for single certificates; Debian's Java has its key store below it. The folder is the same for all
+/// cells: the names in it lead to the files above.
+const FOLDER: &str = "/etc/ssl/certs";
+/// The bundle's usual name in it.
+const BUNDLE_NAME: &str = "ca-certificates.crt";
+const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
+/// The authority's name in it.
+const OWN_NAME: &str = "fumehood.pem";
 const OWN: &str = "/etc/ssl/certs/fumehood.pem";
-/// Where Debian's Java looks.
-const KEYSTORE: &str = "/etc/ssl/certs/java/cacerts";
 
 /// Other names of the bundle.
 const BUNDLE_LINKS: [&str; 7] = [
@@ -81,42 +93,53 @@ pub(crate) struct Trust {
     pub(crate) roots: Arc<Roots>,
     /// Inside, for hosts that are looked into.
     pub(crate) authority: Arc<Authority>,
+    standing: Standing,
     extra: String,
     java: bool,
 }
 
 impl Trust {
-    /// Reads the host's roots and the operator's, and makes the cell's own authority.
-    pub(crate) fn new(network: &NetworkSpec) -> Result<Self, ErrorBody> {
-        let upstreams = network::checked(network)?.upstreams;
-        let roots = Roots::of(&upstreams)
-            .map_err(|error| ErrorBody::new(ErrorCode::Spec, error.to_string()).hint(error.hint()))?;
-        let authority = Authority::new().map_err(|error| {
-            ErrorBody::new(
-                ErrorCode::Internal,
-                format!("making the cell's certificate authority failed: {error}"),
-            )
-        })?;
+    /// Makes the cell's own authority, and finds or makes what it shares with other cells.
+    pub(crate) fn new(folders: &Folders, spec: &CellSpec) -> Result<Self, ErrorBody> {
+        let upstreams = network::checked(&spec.network)?.upstreams;
+        let authority = Authority::new()
+            .map_err(|error| internal(format!("making the cell's certificate authority failed: {error}")))?;
+        let hash = subject::hash(authority.certificate_der());
         let java = has_java(std::env::var_os("PATH").as_deref());
+        let wrong = |error: &dyn std::error::Error, hint| {
+            ErrorBody::new(ErrorCode::Spec, error.to_string()).hint(hint)
+        };
+        let standing = Standing::of(&folders.trust(), &upstreams.extra_roots, hash.as_deref(), java);
+        let standing = standing.map_err(|error| match error {
+            StandingError::Roots(error) => wrong(&error, error.hint()),
+            other => internal(other.to_string()),
+        })?;
+        let kept = File::open(standing.roots())
+            .map_err(|error| internal(format!("opening `{}` failed: {error}", standing.roots().display())))?;
+        // Read long after this process may open nothing more.
+        let roots = Roots::kept(kept, &upstreams).map_err(|error| wrong(&error, error.hint()))?;
         let extra = certificates_of(&upstreams.extra_roots);
-        Ok(Self { roots: Arc::new(roots), authority: Arc::new(authority), extra, java })
+        Ok(Self { roots: Arc::new(roots), authority: Arc::new(authority), standing, extra, java })
     }
 
     /// What programs inside find.
-    pub(crate) fn files(&self) -> Vec<MadeFile> {
-        let (roots, authority) = (self.roots.pem(), self.authority.certificate_pem());
-        let certificates = Certificates {
-            roots: &roots,
-            extra: &self.extra,
-            authority: &authority,
-            authority_der: self.authority.certificate_der(),
+    pub(crate) fn files(&self) -> Result<Vec<MadeFile>, ErrorBody> {
+        let store = if self.java {
+            let begun = fs::read(self.standing.keystore());
+            let begun = begun.map_err(|error| internal(format!("reading the key store failed: {error}")))?;
+            Some(keystore::finish(&begun, self.authority.certificate_der()))
+        } else {
+            None
         };
-        files(&certificates, self.java)
+        Ok(files(&self.standing, &self.authority, &self.extra, store))
     }
 
     /// What they are told.
-    pub(crate) fn variables(&self) -> BTreeMap<String, String> {
-        variables(self.java)
+    pub(crate) fn variables(&self, spec: &CellSpec) -> BTreeMap<String, String> {
+        let mut all = variables(self.java);
+        let (name, value) = node::variable(&spec.command, &spec.env, OWN, !self.roots.is_empty());
+        all.insert(name.to_owned(), value);
+        all
     }
 }
 
@@ -139,63 +162,41 @@ fn certificates_of(paths: &[PathBuf]) -> String {
     text
 }
 
-/// The certificates to be trusted inside.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Certificates<'a> {
-    /// The host's roots and the operator's (PEM).
-    pub(crate) roots: &'a str,
-    /// The operator's alone (PEM): for programs that bring their own roots.
-    pub(crate) extra: &'a str,
-    /// The cell's own authority (PEM).
-    pub(crate) authority: &'a str,
-    /// The same (DER).
-    pub(crate) authority_der: &'a [u8],
-}
-
 /// Whether there is a Java on this host that a cell could see.
-pub(crate) fn has_java(search: Option<&std::ffi::OsStr>) -> bool {
+fn has_java(search: Option<&std::ffi::OsStr>) -> bool {
     let known = ["/usr/lib/jvm", "/etc/ssl/certs/java", "/etc/pki/java"];
     std::env::var_os("JAVA_HOME").is_some()
         || known.iter().any(|path| Path::new(path).exists())
         || search.is_some_and(|path| std::env::split_paths(path).any(|dir| dir.join("java").exists()))
 }
 
-/// The files. With `java` also a key store, which takes as long to make as all the rest.
-pub(crate) fn files(of: &Certificates<'_>, java: bool) -> Vec<MadeFile> {
-    let own = format!("{}{}", lined(of.authority), of.extra);
-    let bundle = format!("{}{}", lined(of.roots), of.authority);
-    let mut links = hashed(Path::new(FOLDER));
-    if let Some(hash) = subject::hash(of.authority_der) {
-        links.retain(|(name, _)| *name != format!("{hash}.0"));
-        links.push((format!("{hash}.0"), PathBuf::from("fumehood.pem")));
-    }
+fn files(standing: &Standing, authority: &Authority, extra: &str, store: Option<Vec<u8>>) -> Vec<MadeFile> {
+    let own = authority.certificate_pem();
     let mut files = vec![
-        MadeFile::Links { path: FOLDER.into(), links },
-        bytes(BUNDLE, bundle.as_bytes()),
-        bytes(OWN, own.as_bytes()),
+        MadeFile::Folder { path: FOLDER.into(), source: standing.links() },
+        after(ROOTS, standing.roots(), own.clone().into_bytes()),
+        bytes(AUTHORITY, format!("{own}{extra}").into_bytes()),
     ];
-    files.extend(BUNDLE_LINKS.iter().map(|path| link(path, BUNDLE)));
-    let policy = policy(of.authority_der);
+    files.extend(BUNDLE_LINKS.iter().map(|path| link(path, ROOTS)));
+    let policy = policy(authority.certificate_der());
     files.extend(
-        BROWSERS.iter().map(|folder| bytes(&format!("{folder}/policies/managed/fumehood.json"), &policy)),
+        BROWSERS
+            .iter()
+            .map(|folder| bytes(&format!("{folder}/policies/managed/fumehood.json"), policy.clone())),
     );
-    if java {
-        let certificates: Vec<CertificateDer<'_>> =
-            CertificateDer::pem_slice_iter(bundle.as_bytes()).filter_map(Result::ok).collect();
-        files.push(bytes(KEYSTORE, &keystore::of(&certificates)));
+    if let Some(end) = store {
+        files.push(after(KEYSTORE, standing.keystore(), end));
         files.extend(KEYSTORE_LINKS.iter().map(|path| link(path, KEYSTORE)));
     }
     files
 }
 
 /// The variables; whatever is declared for the cell comes over them.
-pub(crate) fn variables(java: bool) -> BTreeMap<String, String> {
+fn variables(java: bool) -> BTreeMap<String, String> {
     let mut all: BTreeMap<String, String> =
         BUNDLE_VARIABLES.iter().map(|(name, _)| ((*name).to_owned(), BUNDLE.to_owned())).collect();
-    // Both bring roots of their own, and take what is named here besides.
-    for name in ["NODE_EXTRA_CA_CERTS", "DENO_CERT"] {
-        all.insert(name.to_owned(), OWN.to_owned());
-    }
+    // It brings roots of its own, and takes what is named here besides.
+    all.insert("DENO_CERT".to_owned(), OWN.to_owned());
     all.insert("DENO_TLS_CA_STORE".to_owned(), "mozilla,system".to_owned());
     // uv's present name of it, and its former one.
     all.insert("UV_SYSTEM_CERTS".to_owned(), "true".to_owned());
@@ -218,46 +219,20 @@ fn policy(authority: &[u8]) -> Vec<u8> {
     policy.to_string().into_bytes()
 }
 
-/// The links by which OpenSSL finds a root, `HASH.N`, each to the certificate's own file outside of the folder.
-fn hashed(folder: &Path) -> Vec<(String, PathBuf)> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    names
-        .filter(|name| is_hashed(name))
-        .filter_map(|name| Some((target(folder, &name)?, name)))
-        .map(|(to, name)| (name, to))
-        .collect()
+fn bytes(path: &str, contents: Vec<u8>) -> MadeFile {
+    MadeFile::Bytes { path: path.into(), after: None, contents }
 }
 
-fn is_hashed(name: &str) -> bool {
-    name.split_once('.').is_some_and(|(hash, number)| {
-        hash.len() == 8
-            && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
-            && !number.is_empty()
-            && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
-}
-
-/// Follows links within the folder, at most two, to an absolute path that a cell sees.
-fn target(folder: &Path, name: &str) -> Option<PathBuf> {
-    let first = std::fs::read_link(folder.join(name)).ok()?;
-    let to =
-        if first.components().count() == 1 { std::fs::read_link(folder.join(&first)).ok()? } else { first };
-    to.starts_with("/usr").then_some(to)
-}
-
-fn bytes(path: &str, contents: &[u8]) -> MadeFile {
-    MadeFile::Bytes { path: path.into(), contents: contents.to_vec() }
+fn after(path: &str, first: PathBuf, contents: Vec<u8>) -> MadeFile {
+    MadeFile::Bytes { path: path.into(), after: Some(first), contents }
 }
 
 fn link(path: &str, target: &str) -> MadeFile {
     MadeFile::Link { path: path.into(), target: target.into() }
 }
 
-/// With a line's end at its end: PEM blocks begin on a line of their own.
-fn lined(pem: &str) -> String {
-    let end = if pem.is_empty() || pem.ends_with('\n') { "" } else { "\n" };
-    format!("{pem}{end}")
+fn internal(message: String) -> ErrorBody {
+    ErrorBody::new(ErrorCode::Internal, message)
 }
 
 #[cfg(test)]

@@ -20,6 +20,9 @@ use crate::{
     tree::Tree,
 };
 
+/// How much of another file is copied at once, in bytes.
+const PIECE: usize = 8 << 20;
+
 /// Makes the mount point where it is missing and moves the tree onto it.
 pub(crate) fn put(root: BorrowedFd<'_>, tree: &Tree) -> Result<(), Failure> {
     let point = if tree.folder { folder(root, &tree.path)? } else { file_point(root, &tree.path)? };
@@ -113,10 +116,23 @@ fn file_point(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Failure> {
 }
 
 pub(crate) fn file(root: BorrowedFd<'_>, path: &Path, contents: &[u8]) -> Result<(), Failure> {
+    joined(root, path, None, contents)
+}
+
+/// A new file that holds all of another, and then `contents`.
+pub(crate) fn joined(
+    root: BorrowedFd<'_>,
+    path: &Path,
+    before: Option<BorrowedFd<'_>>,
+    contents: &[u8],
+) -> Result<(), Failure> {
     let step = || format!("writing {}", path.display());
     let (at, name) = parent(root, path)?;
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&at, &name, flags, Mode::from_raw_mode(0o644)).step(Stage::Mounts, step)?;
+    if let Some(before) = before {
+        while rustix::fs::sendfile(&file, before, None, PIECE).step(Stage::Mounts, step)? > 0 {}
+    }
     let mut rest = contents;
     while !rest.is_empty() {
         let written = rustix::io::write(&file, rest).step(Stage::Mounts, step)?;

@@ -2,7 +2,7 @@
 //! gone from this mount namespace.
 
 use std::{
-    os::fd::{AsFd, BorrowedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
 };
 
@@ -14,7 +14,7 @@ use crate::{
     failure::{Step, refuse},
     guard, kernel,
     message::{Failure, Stage},
-    place::{attach_at, file, folder, mask, parent, put, tmpfs},
+    place::{attach_at, file, folder, joined, mask, parent, put, tmpfs},
     spec::{Entry, Spec},
     sys,
     tree::Trees,
@@ -55,23 +55,18 @@ pub(crate) fn build(spec: &Spec, trees: Trees) -> Result<(), Failure> {
 
 fn fill(root: BorrowedFd<'_>, spec: &Spec, trees: Trees, kernel: kernel::Mounts) -> Result<(), Failure> {
     kernel.put(root, spec, trees.devices)?;
-    let mut binds = trees.binds.into_iter();
+    let (mut binds, mut befores) = (trees.binds.into_iter(), trees.befores.into_iter());
     for entry in &spec.root {
         let path = entry.path();
         match entry {
             Entry::Dir { .. } => drop(folder(root, path)?),
             Entry::Symlink { target, .. } => symlink(root, path, target)?,
             Entry::File { contents, .. } => file(root, path, contents.as_bytes())?,
-            Entry::Part { begin, size, .. } => {
+            Entry::Part { begin, size, after, .. } => {
+                let before = after.as_ref().and_then(|_| befores.next());
                 // Checked when the spec was read.
-                file(root, path, spec.part(*begin, *size).unwrap_or_default())?;
-            }
-            Entry::Links { links, .. } => {
-                let at = folder(root, path)?;
-                for (name, target) in links {
-                    rustix::fs::symlinkat(target, &at, name)
-                        .step(Stage::Mounts, || format!("linking {}", path.join(name).display()))?;
-                }
+                let part = spec.part(*begin, *size).unwrap_or_default();
+                joined(root, path, before.as_ref().map(OwnedFd::as_fd), part)?;
             }
             Entry::Tmpfs { size, files, sticky, .. } => scratch(root, path, *size, *files, *sticky)?,
             Entry::Bind { masked, .. } => {

@@ -95,13 +95,8 @@ pub enum Entry {
         begin: usize,
         /// How long it is, in bytes.
         size: usize,
-    },
-    /// Symbolic links in one folder, which is made with its parents.
-    Links {
-        /// Path of the folder inside.
-        path: PathBuf,
-        /// Name and target of each.
-        links: Vec<(String, PathBuf)>,
+        /// Host file whose bytes stand before it, at most 8 MiB. A symbolic link at its end is refused.
+        after: Option<PathBuf>,
     },
     /// A host file or folder with everything mounted below it; nosuid and nodev always.
     Bind {
@@ -248,11 +243,10 @@ impl Spec {
             {
                 return bad(format!("the contents of `{}` are not there", path.display()));
             }
-            if let Entry::Links { links, .. } = entry
-                && let Some((name, _)) =
-                    links.iter().find(|(name, _)| name.contains('/') || !is_plain_relative(Path::new(name)))
+            if let Entry::Part { after: Some(after), .. } = entry
+                && !is_plain_absolute(after)
             {
-                return bad(format!("`{name}` is not the name of a link"));
+                return bad(format!("`{}` is not a plain absolute path", after.display()));
             }
             if let Entry::Bind { source, guarded, masked, .. } = entry {
                 if !is_plain_absolute(source) {
@@ -275,7 +269,6 @@ impl Entry {
             | Self::Symlink { path, .. }
             | Self::File { path, .. }
             | Self::Part { path, .. }
-            | Self::Links { path, .. }
             | Self::Bind { path, .. }
             | Self::Tmpfs { path, .. } => path,
         }

@@ -23,7 +23,6 @@ impl Watch {
             Entry::Tmpfs { path, .. } => Some(path.clone()),
             Entry::Dir { .. }
             | Entry::Symlink { .. }
-            | Entry::Links { .. }
             | Entry::File { .. }
             | Entry::Part { .. }
             | Entry::Bind { .. } => None,

@@ -105,9 +105,6 @@ fn check_text(entry: &Entry) -> Result<(), PlanError> {
             guarded.iter().chain(masked).try_for_each(|inside| check(&path.join(inside)))
         }
         Entry::Symlink { path, target } => check(path).and_then(|()| check(target)),
-        Entry::Links { path, links } => {
-            check(path).and_then(|()| links.iter().try_for_each(|link| check(&link.1)))
-        }
         Entry::Dir { path }
         | Entry::File { path, .. }
         | Entry::Part { path, .. }

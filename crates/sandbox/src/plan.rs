@@ -55,7 +55,9 @@ pub enum MadeFile {
     Bytes {
         /// Path inside.
         path: PathBuf,
-        /// What it holds.
+        /// A file of the host's whose bytes come first.
+        after: Option<PathBuf>,
+        /// What it holds, or holds besides.
         contents: Vec<u8>,
     },
     /// A symbolic link.
@@ -65,12 +67,12 @@ pub enum MadeFile {
         /// What it points to.
         target: PathBuf,
     },
-    /// Many links in one folder.
-    Links {
-        /// Path of the folder inside.
+    /// A folder of the host's, read-only, that anybody may read.
+    Folder {
+        /// Path inside.
         path: PathBuf,
-        /// Name and target of each.
-        links: Vec<(String, PathBuf)>,
+        /// Path on the host.
+        source: PathBuf,
     },
 }
 
@@ -78,7 +80,7 @@ impl MadeFile {
     /// Path inside.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Bytes { path, .. } | Self::Link { path, .. } | Self::Links { path, .. } => path,
+            Self::Bytes { path, .. } | Self::Link { path, .. } | Self::Folder { path, .. } => path,
         }
     }
 }
@@ -251,13 +253,20 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
 fn with_made(mut base: Vec<Entry>, made: &[MadeFile], contents: &mut Vec<u8>) -> Vec<Entry> {
     base.retain(|entry| !made.iter().any(|made| made.path().starts_with(entry.path())));
     base.extend(made.iter().map(|made| match made {
-        MadeFile::Bytes { path, contents: bytes } => {
+        MadeFile::Bytes { path, after, contents: bytes } => {
             let begin = contents.len();
             contents.extend_from_slice(bytes);
-            Entry::Part { path: path.clone(), begin, size: bytes.len() }
+            Entry::Part { path: path.clone(), begin, size: bytes.len(), after: after.clone() }
         }
         MadeFile::Link { path, target } => Entry::Symlink { path: path.clone(), target: target.clone() },
-        MadeFile::Links { path, links } => Entry::Links { path: path.clone(), links: links.clone() },
+        MadeFile::Folder { path, source } => Entry::Bind {
+            source: source.clone(),
+            path: path.clone(),
+            write: false,
+            map_owner: false,
+            guarded: Vec::new(),
+            masked: Vec::new(),
+        },
     }));
     base
 }

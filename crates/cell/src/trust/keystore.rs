@@ -14,29 +14,41 @@ const PASSWORD: &str = "changeit";
 /// What the digest holds between password and contents.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 
-/// The store.
-pub(super) fn of(certificates: &[CertificateDer<'_>]) -> Vec<u8> {
+/// The store up to its last certificate, which is to come.
+pub(super) fn begin(certificates: &[CertificateDer<'_>]) -> Vec<u8> {
     let mut store = Vec::new();
-    for word in [MAGIC, VERSION, number(certificates.len())] {
+    for word in [MAGIC, VERSION, number(certificates.len().saturating_add(1))] {
         store.extend(word.to_be_bytes());
     }
     for (at, certificate) in certificates.iter().enumerate() {
-        store.extend(TRUSTED.to_be_bytes());
-        text(&mut store, &format!("fumehood-{at}"));
-        // When it was put in; nobody asks.
-        store.extend(0_u64.to_be_bytes());
-        text(&mut store, "X.509");
-        store.extend(number(certificate.len()).to_be_bytes());
-        store.extend_from_slice(certificate);
+        entry(&mut store, &format!("root-{at}"), certificate);
     }
+    store
+}
+
+/// What follows on that: the last certificate, and the digest of everything.
+pub(super) fn finish(begun: &[u8], last: &[u8]) -> Vec<u8> {
+    let mut end = Vec::new();
+    entry(&mut end, "fumehood", last);
     let mut digest = Sha1::new();
     for unit in PASSWORD.encode_utf16() {
         digest.update(unit.to_be_bytes());
     }
     digest.update(WHITENER);
-    digest.update(&store);
-    store.extend_from_slice(&digest.finalize());
-    store
+    digest.update(begun);
+    digest.update(&end);
+    end.extend_from_slice(&digest.finalize());
+    end
+}
+
+fn entry(store: &mut Vec<u8>, name: &str, certificate: &[u8]) {
+    store.extend(TRUSTED.to_be_bytes());
+    text(store, name);
+    // When it was put in; nobody asks.
+    store.extend(0_u64.to_be_bytes());
+    text(store, "X.509");
+    store.extend(number(certificate.len()).to_be_bytes());
+    store.extend_from_slice(certificate);
 }
 
 /// Only for plain ASCII of a few bytes, where both kinds of UTF-8 are the same.

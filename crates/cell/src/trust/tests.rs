@@ -48,60 +48,53 @@ fn a_certificate_is_called_as_openssl_calls_it() {
 
 #[test]
 fn the_bundle_holds_everybody_and_the_cells_own_file_only_who_is_new() {
-    let (root, extra, own) = (named("root"), named("extra"), named("own"));
-    let roots = format!("{}{}", root.pem, extra.pem.trim_end());
-    let of = Certificates { roots: &roots, extra: &extra.pem, authority: &own.pem, authority_der: &own.der };
-    let files = files(&of, false);
+    let (extra, folder) = (named("extra"), tempfile::tempdir().unwrap());
+    let path = folder.path().join("extra.pem");
+    fs::write(&path, &extra.pem).unwrap();
+    let authority = Authority::new().unwrap();
+    let hash = subject::hash(authority.certificate_der()).unwrap();
+    let standing =
+        Standing::of(&folder.path().join("trust"), std::slice::from_ref(&path), Some(&hash), false).unwrap();
+    let files = files(&standing, &authority, &certificates_of(&[path]), None);
     let held = |path: &str| {
-        let contents = files.iter().find_map(|file| match file {
-            MadeFile::Bytes { path: at, contents } if at == Path::new(path) => Some(contents),
-            _ => None,
-        });
-        CertificateDer::pem_slice_iter(contents.unwrap()).map(|der| der.unwrap().to_vec()).collect::<Vec<_>>()
+        let (after, contents) = files
+            .iter()
+            .find_map(|file| match file {
+                MadeFile::Bytes { path: at, after, contents } if at == Path::new(path) => {
+                    Some((after, contents))
+                }
+                _ => None,
+            })
+            .unwrap();
+        let mut whole = after.as_ref().map(|after| fs::read(after).unwrap()).unwrap_or_default();
+        whole.extend_from_slice(contents);
+        CertificateDer::pem_slice_iter(&whole).map(|der| der.unwrap().to_vec()).collect::<Vec<_>>()
     };
-    assert_eq!(held(BUNDLE), [root.der, extra.der.clone(), own.der.clone()]);
-    assert_eq!(held(OWN), [own.der.clone(), extra.der]);
+    let own = authority.certificate_der().to_vec();
+    let roots = Roots::system(&[]).unwrap().public().into_owned();
+    let all = roots.iter().map(|root| root.to_vec()).chain([extra.der.clone(), own.clone()]);
+    assert_eq!(held(ROOTS), all.collect::<Vec<_>>());
+    assert_eq!(held(AUTHORITY), [own, extra.der]);
     let links = files.iter().find_map(|file| match file {
-        MadeFile::Links { links, .. } => Some(links),
+        MadeFile::Folder { path, source } if path == Path::new(FOLDER) => Some(source),
         _ => None,
     });
-    let hash = format!("{}.0", subject::hash(&own.der).unwrap());
-    assert!(links.unwrap().contains(&(hash, PathBuf::from("fumehood.pem"))));
-}
-
-#[test]
-fn only_links_to_what_a_cell_sees_are_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let link = |name: &str, to: &str| std::os::unix::fs::symlink(to, folder.path().join(name)).unwrap();
-    link("A_Root.pem", "/usr/share/ca-certificates/mozilla/A_Root.crt");
-    link("0123abcd.0", "A_Root.pem");
-    link("0123abcd.1", "/usr/share/ca-certificates/mozilla/B.crt");
-    link("89abcdef.0", "/home/somebody/own.pem");
-    link("deadbeef.0", "missing.pem");
-    std::fs::write(folder.path().join("fedcba98.0"), "x").unwrap();
-    let mut found = hashed(folder.path());
-    found.sort();
-    let to = |name: &str, path: &str| (name.to_owned(), PathBuf::from(path));
-    assert_eq!(
-        found,
-        [
-            to("0123abcd.0", "/usr/share/ca-certificates/mozilla/A_Root.crt"),
-            to("0123abcd.1", "/usr/share/ca-certificates/mozilla/B.crt")
-        ]
-    );
+    let links = links.unwrap();
+    for (name, target) in
+        [(format!("{hash}.0"), OWN_NAME), (OWN_NAME.to_owned(), AUTHORITY), (BUNDLE_NAME.to_owned(), ROOTS)]
+    {
+        assert_eq!(fs::read_link(links.join(name)).unwrap(), Path::new(target));
+    }
 }
 
 #[test]
 fn java_reads_the_key_store() {
     let (root, own) = (named("root"), named("own"));
-    let of = Certificates { roots: &root.pem, extra: "", authority: &own.pem, authority_der: &own.der };
-    let files = files(&of, true);
-    let store = files.iter().find_map(|file| match file {
-        MadeFile::Bytes { path, contents } if path == Path::new(KEYSTORE) => Some(contents),
-        _ => None,
-    });
+    let mut store = keystore::begin(&[CertificateDer::from_slice(&root.der)]);
+    let end = keystore::finish(&store, &own.der);
+    store.extend(end);
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(store.unwrap()).unwrap();
+    file.write_all(&store).unwrap();
     let mut keytool = Command::new("keytool");
     keytool.args(["-list", "-storetype", "JKS", "-storepass", PASSWORD, "-keystore"]).arg(file.path());
     let Ok(said) = keytool.output() else { return };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustls::ClientConfig;
 use rustls::client::Resumption;
@@ -22,16 +22,28 @@ const SESSIONS: usize = 256;
 /// Handshakes with hosts.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// None where nobody at all is believed.
-    public: Option<Arc<ClientConfig>>,
+    roots: Roots,
+    /// Made when the first host is spoken to: reading all authorities takes as long as the start of a cell may.
+    public: OnceLock<Arc<ClientConfig>>,
     own: HashMap<HostName, Arc<ClientConfig>>,
 }
 
 impl Client {
     pub(crate) fn new(roots: &Roots) -> Result<Self, rustls::Error> {
-        let public = if roots.is_empty() { None } else { Some(config(roots.store())?) };
         let own = roots.stores().map(|(name, store)| Ok((name.clone(), config(store)?)));
-        Ok(Self { public, own: own.collect::<Result<_, rustls::Error>>()? })
+        let own = own.collect::<Result<_, rustls::Error>>()?;
+        Ok(Self { roots: roots.clone(), public: OnceLock::new(), own })
+    }
+
+    fn config(&self, name: &HostName) -> io::Result<Arc<ClientConfig>> {
+        if let Some(config) = self.own.get(name).or_else(|| self.public.get()) {
+            return Ok(Arc::clone(config));
+        }
+        if self.roots.is_empty() {
+            return Err(io::Error::other("this machine has no certificate authorities"));
+        }
+        let config = config(self.roots.store()).map_err(io::Error::other)?;
+        Ok(Arc::clone(self.public.get_or_init(|| config)))
     }
 
     /// Agrees with the host `name` on what of `offered` is spoken. The host's certificate must be vouched for.
@@ -44,9 +56,7 @@ impl Client {
         offered: &[Vec<u8>],
         half: Half,
     ) -> io::Result<(TlsStream<Half>, Alpn)> {
-        let config = self.own.get(name).or(self.public.as_ref());
-        let config = config.ok_or_else(|| io::Error::other("this machine has no certificate authorities"))?;
-        let mut config = Arc::clone(config);
+        let mut config = self.config(name)?;
         // The sessions kept are one store whatever is offered.
         Arc::make_mut(&mut config).alpn_protocols = Alpn::known(offered);
         let server = ServerName::try_from(name.as_str().to_owned()).map_err(io::Error::other)?;

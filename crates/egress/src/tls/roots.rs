@@ -1,9 +1,13 @@
 //! The certificate authorities of this machine, read once: hosts whose TLS is looked into must be vouched for by one.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -27,9 +31,23 @@ const MAX_FILE: u64 = 8 * 1024 * 1024;
 /// Who may vouch for hosts.
 #[derive(Clone, Default)]
 pub struct Roots {
-    public: Vec<CertificateDer<'static>>,
+    public: Public,
     /// The authorities of hosts that have their own; nobody else may vouch for these.
     own: HashMap<HostName, Vec<CertificateDer<'static>>>,
+}
+
+/// Those who may vouch for everybody.
+#[derive(Clone)]
+enum Public {
+    Here(Vec<CertificateDer<'static>>),
+    /// In this file, which is read when the first of them is needed: most cells never need one.
+    Kept(Arc<File>),
+}
+
+impl Default for Public {
+    fn default() -> Self {
+        Self::Here(Vec::new())
+    }
 }
 
 /// Why the authorities cannot be read.
@@ -72,14 +90,30 @@ impl Roots {
     /// # Errors
     /// If a file of `extra` cannot be read or holds no certificate.
     pub fn system(extra: &[PathBuf]) -> Result<Self, RootsError> {
-        let bundle = BUNDLES.iter().find_map(|path| read(Path::new(path)).ok());
+        let bundle = Self::bundles().find_map(|path| read(path).ok());
         let mut public = bundle.map(|text| readable(&text)).unwrap_or_default();
         for path in extra {
             public.extend(named(path)?);
         }
         let mut seen = HashSet::new();
         public.retain(|certificate| seen.insert(certificate.to_vec()));
-        Ok(Self { public, own: HashMap::new() })
+        Ok(Self { public: Public::Here(public), own: HashMap::new() })
+    }
+
+    /// Where a machine may keep its authorities; the first of these files that can be read counts.
+    pub fn bundles() -> impl Iterator<Item = &'static Path> {
+        BUNDLES.iter().map(Path::new)
+    }
+
+    /// What [`Roots::pem`] gave once, in a file that is open already and read when the first host asks, and the
+    /// authorities of names that have their own.
+    ///
+    /// # Errors
+    /// If the file of one of those names cannot be read or holds no certificate.
+    pub fn kept(pem: File, upstreams: &Upstreams) -> Result<Self, RootsError> {
+        let mut roots = Self { public: Public::Kept(Arc::new(pem)), own: HashMap::new() };
+        roots.add_own(upstreams)?;
+        Ok(roots)
     }
 
     /// The same with the operator's files: `extra_roots`, and the authority of each name that is bound to an address and
@@ -107,17 +141,28 @@ impl Roots {
 
     /// Whether nobody at all is believed.
     pub fn is_empty(&self) -> bool {
-        self.public.is_empty()
+        match &self.public {
+            Public::Here(public) => public.is_empty(),
+            Public::Kept(file) => file.metadata().is_ok_and(|facts| facts.len() == 0),
+        }
     }
 
     /// The authorities of this machine and the operator's extra ones as text (RFC 7468), for programs that take one file.
     pub fn pem(&self) -> String {
-        self.public.iter().map(|der| pem(der)).collect()
+        self.public().iter().map(|der| pem(der)).collect()
+    }
+
+    /// The authorities of this machine and the operator's extra ones (DER).
+    pub fn public(&self) -> Cow<'_, [CertificateDer<'static>]> {
+        match &self.public {
+            Public::Here(public) => Cow::Borrowed(public),
+            Public::Kept(file) => Cow::Owned(readable(&whole(file).unwrap_or_default())),
+        }
     }
 
     /// For a verifier of all hosts but those with their own.
     pub(super) fn store(&self) -> RootCertStore {
-        store(&self.public)
+        store(&self.public())
     }
 
     /// For a verifier of each host with its own.
@@ -129,7 +174,11 @@ impl Roots {
 impl fmt::Debug for Roots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let own: Vec<&HostName> = self.own.keys().collect();
-        f.debug_struct("Roots").field("public", &self.public.len()).field("own", &own).finish()
+        let public = match &self.public {
+            Public::Here(public) => Some(public.len()),
+            Public::Kept(_) => None,
+        };
+        f.debug_struct("Roots").field("public", &public).field("own", &own).finish()
     }
 }
 
@@ -140,10 +189,17 @@ fn store(certificates: &[CertificateDer<'static>]) -> RootCertStore {
     store
 }
 
+/// All of an open file, wherever somebody has read to.
+fn whole(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(file.metadata()?.len().min(MAX_FILE)).unwrap_or_default()];
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MAX_FILE).read_to_end(&mut bytes)?;
+    File::open(path)?.take(MAX_FILE).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

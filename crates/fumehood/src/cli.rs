@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) mod lock;
 pub(crate) mod secret;
 
 /// Runs the tools of an AI agent in cells: without your keys, your files and your network.
@@ -22,6 +23,26 @@ pub(crate) enum Verb {
     Run(Run),
     /// Run any command in a throw-away cell; memory and process ceilings must be held by the kernel
     Exec(Exec),
+    /// Declare a server, install it, read what it offers, and ask whether it is accepted
+    Add(lock::Add),
+    /// Take a server out of its file and its lock
+    Remove(lock::Remove),
+    /// List the servers, and whether each is accepted
+    List(lock::List),
+    /// Show what a model would read of a server, or what has changed of it, and accept or reject that
+    Review(lock::Review),
+    /// Show what a project's fumehood.toml asks for, and let its servers be used
+    Trust(lock::Trust),
+    /// Pin every declared server anew where it is not, or check that all are as they are pinned
+    Lock(lock::Lock),
+    /// Show which packages have newer versions
+    Outdated(lock::Outdated),
+    /// Install the newest version of a package beside the one in use, show what would change, and swap on a yes
+    Update(lock::Update),
+    /// See, check and clean the store of packages
+    Store(lock::Store),
+    /// Print the fingerprint of a server, or of a file with its tools
+    Fingerprint(lock::Fingerprint),
     /// Let a server reach a host: its running cells at once, later ones by its configuration
     Allow(Change),
     /// Take a host from a server, and cut what is open to it
@@ -93,6 +114,12 @@ pub(crate) struct Run {
     /// Listen on a port of this machine's loopback (0 for any) and lead it to a port inside the cell
     #[arg(long, value_name = "[127.0.0.1:]PORT:INSIDE")]
     pub(crate) publish: Vec<String>,
+    /// Fail where it is not accepted, has changed or is not installed, instead of asking or letting the client wait
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Let the lists of a program of this machine pass as they are: for whoever is writing it
+    #[arg(long, conflicts_with = "strict")]
+    pub(crate) unreviewed: bool,
     /// A server of fumehood.toml or of the operator's file, or a command; after `--` always a command
     #[arg(
         required = true,

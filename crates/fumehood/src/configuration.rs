@@ -1,9 +1,10 @@
 //! From files and flags to the description of a cell.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use anyhow::Context;
@@ -15,17 +16,21 @@ use cell_api::{
 use model::{
     config::{
         DeclaredSecret, EnvValue, FlagTexts, Flags, Operator, Origin, Place, Plan, PlanError, PlannedMount,
-        Problems, Project, Transport,
+        Problems, Project, Start,
     },
+    digest::Digest,
     mount::Mount,
     name::ServerName,
     secret::SecretName,
 };
 
+use tools::lock::Lists;
+
 use crate::{
     cli::Given,
     hosts::{self, Rules},
     naming,
+    server::target::{Home, Source, Target},
     stop::{REFUSED, Stop, USAGE},
 };
 
@@ -38,15 +43,6 @@ pub(crate) struct Configuration {
     operator: Operator,
     flags: Flags,
     name: Option<ServerName>,
-}
-
-/// A server to run.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    /// Its cell.
-    pub(crate) spec: CellSpec,
-    /// How it speaks.
-    pub(crate) transport: Transport,
 }
 
 /// Which file declares a server.
@@ -94,19 +90,75 @@ impl Configuration {
     }
 
     /// A server or a command for `run`. `explicit` says that `--` stood before it.
-    pub(crate) fn server(&self, words: Vec<String>, explicit: bool) -> anyhow::Result<Wanted> {
+    pub(crate) fn server(
+        &self,
+        folders: &Folders,
+        words: Vec<String>,
+        explicit: bool,
+    ) -> anyhow::Result<Target> {
         if let (false, [word]) = (explicit, words.as_slice()) {
-            let project = self.project()?;
-            match Plan::server(word, project.as_ref(), &self.operator, &self.flags) {
-                Ok(plan) => return self.wanted(&plan),
-                Err(PlanError::Unknown { .. }) if looks_like_a_program(word) => {}
-                Err(error) => return Err(refused(&error)),
+            match self.declared_server(folders, word) {
+                Ok(Some(target)) => return Ok(target),
+                Ok(None) if looks_like_a_program(word) => {}
+                Ok(None) => {
+                    let project = self.project()?;
+                    let plan = Plan::server(word, project.as_ref(), &self.operator, &self.flags);
+                    if let Err(error) = plan {
+                        return Err(refused(&error));
+                    }
+                }
+                Err(error) => return Err(error),
             }
         }
         let name = self.name.clone().unwrap_or_else(|| naming::of(&words));
         let plan =
             Plan::command(&name, words, &self.operator, &self.flags).map_err(|error| refused(&error))?;
-        self.wanted(&plan)
+        self.target(folders, &plan, Home::CommandLine)
+    }
+
+    /// A server of a file; none where no file declares it.
+    pub(crate) fn declared_server(&self, folders: &Folders, name: &str) -> anyhow::Result<Option<Target>> {
+        let project = self.project()?;
+        match Plan::server(name, project.as_ref(), &self.operator, &self.flags) {
+            Ok(plan) => {
+                let home = match (plan.origin(), project) {
+                    (Origin::Project, Some(project)) => home_of(&project)?,
+                    _ => Home::Operator,
+                };
+                self.target(folders, &plan, home).map(Some)
+            }
+            Err(PlanError::Unknown { .. }) => Ok(None),
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    /// Every server of both files; what cannot be started as declared is an error in its place.
+    pub(crate) fn declared_servers(
+        &self,
+        folders: &Folders,
+    ) -> anyhow::Result<Vec<(ServerName, anyhow::Result<Target>)>> {
+        let project = self.project()?;
+        let names = project.iter().flat_map(|project| project.servers().keys());
+        let names: BTreeSet<ServerName> = names.chain(self.operator.servers().keys()).cloned().collect();
+        Ok(names
+            .into_iter()
+            .filter_map(|name| {
+                let target = self.declared_server(folders, name.as_str()).transpose()?;
+                Some((name, target))
+            })
+            .collect())
+    }
+
+    /// The nearest project, with the digest of its file.
+    pub(crate) fn nearest_project(&self) -> anyhow::Result<Option<(Project, Digest)>> {
+        let Some(project) = self.project()? else { return Ok(None) };
+        let Home::Project { digest, .. } = home_of(&project)? else { return Ok(None) };
+        Ok(Some((project, digest)))
+    }
+
+    /// The age below which a release of a package is marked.
+    pub(crate) fn min_age(&self) -> Duration {
+        self.operator.min_age()
     }
 
     /// The hosts of a server by the files alone, with the operator's part.
@@ -195,8 +247,36 @@ impl Configuration {
         Ok(None)
     }
 
-    fn wanted(&self, plan: &Plan) -> anyhow::Result<Wanted> {
-        Ok(Wanted { spec: self.spec(plan, Kind::Server)?, transport: plan.transport() })
+    fn target(&self, folders: &Folders, plan: &Plan, home: Home) -> anyhow::Result<Target> {
+        let spec = self.spec(plan, Kind::Server)?;
+        let source = match plan.start() {
+            Start::Remote(url) => Source::Remote(url.clone()),
+            Start::Command(command) => packages::words::read(command).map_or(Source::Local, Source::Package),
+        };
+        let allowed = self.operator.allow(plan.name());
+        let hosts: Vec<String> = plan
+            .hosts()
+            .iter()
+            .filter(|host| matches!(home, Home::Project { .. }) || !allowed.contains(host))
+            .cloned()
+            .collect();
+        let name = match home {
+            Home::CommandLine => Target::undeclared_name(&spec, &hosts, &source),
+            _ => plan.name().clone(),
+        };
+        Ok(Target {
+            name,
+            lock: Target::lock_of(&home, folders),
+            home,
+            spec,
+            transport: plan.transport(),
+            source,
+            client: plan.client().clone(),
+            lists: if plan.reads_with_keys() { Lists::Keys } else { Lists::Offline },
+            scripts: plan.scripts().to_vec(),
+            hosts,
+            most_data: self.most_data(),
+        })
     }
 
     fn network_of(&self, plan: &Plan) -> NetworkSpec {
@@ -318,4 +398,11 @@ fn wrong(problems: &Problems) -> anyhow::Error {
 
 fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
+/// A project's file as it is now.
+fn home_of(project: &Project) -> anyhow::Result<Home> {
+    let file = project.folder().join(Project::FILE_NAME);
+    let bytes = read(&file)?.unwrap_or_default();
+    Ok(Home::Project { folder: project.folder().to_owned(), digest: Digest::of(&bytes) })
 }

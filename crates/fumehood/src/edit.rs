@@ -3,7 +3,10 @@
 use egress::rule::HostRule;
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value};
 
+mod server;
 mod table;
+
+pub(crate) use server::{NewServer, with_server, with_version, without_server};
 
 /// Which list.
 #[derive(Debug, Clone, Copy)]

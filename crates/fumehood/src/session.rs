@@ -38,6 +38,21 @@ pub(crate) struct Session {
     pub(crate) info: CellInfo,
 }
 
+/// A way to a cell, for as long as it lives.
+#[derive(Debug, Clone)]
+pub(crate) struct Reach {
+    folder: PathBuf,
+    /// The cell's name.
+    pub(crate) name: String,
+}
+
+impl Reach {
+    /// One more connection.
+    pub(crate) async fn another(&self) -> anyhow::Result<Client> {
+        Ok(Client::connect(&self.folder).await.map_err(Stop::from)?)
+    }
+}
+
 impl Session {
     /// Starts a supervisor, and through it a cell.
     pub(crate) async fn begin(folders: Folders, spec: &CellSpec) -> anyhow::Result<Self> {
@@ -89,9 +104,14 @@ impl Session {
         self.folders.cell(&self.info.id)
     }
 
+    /// How others reach it.
+    pub(crate) fn reach(&self) -> Reach {
+        Reach { folder: self.folder(), name: self.info.name.to_string() }
+    }
+
     /// One more connection.
     pub(crate) async fn another(&self) -> anyhow::Result<Client> {
-        Ok(Client::connect(&self.folder()).await.map_err(Stop::from)?)
+        self.reach().another().await
     }
 
     /// Lets go: whatever still runs ends at once. Waits until the supervisor has cleared up, and does so in its place

@@ -12,6 +12,10 @@ use secrets::vault::VaultError;
 pub(crate) const FAILURE: u8 = 1;
 /// The command line or the configuration cannot be.
 pub(crate) const USAGE: u8 = 2;
+/// Something has changed since it was accepted.
+pub(crate) const CHANGED: u8 = 10;
+/// Nobody has accepted it.
+pub(crate) const NOT_ACCEPTED: u8 = 11;
 /// Refused by policy.
 pub(crate) const REFUSED: u8 = 12;
 /// The host cannot hold the wall, or a layer that was made a condition.
@@ -30,6 +34,11 @@ impl Stop {
     /// With the advice, which may be empty.
     pub(crate) fn new(code: u8, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: hint.into(), refusal: None }
+    }
+
+    /// The advice; empty where there is none.
+    pub(crate) fn hint(&self) -> &str {
+        &self.hint
     }
 
     /// A refusal of a supervisor.

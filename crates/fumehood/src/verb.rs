@@ -4,23 +4,43 @@ use std::process::ExitCode;
 
 use crate::cli::Verb;
 
+mod add;
 mod allow;
-mod attend;
+pub(crate) mod attend;
 mod completions;
 mod doctor;
 mod egress;
 mod exec;
+mod fingerprint;
+mod list;
+mod lock;
 mod logs;
+mod outdated;
 mod ps;
+mod remove;
+mod review;
 mod run;
 mod secret;
+mod store;
 mod supervise;
+mod trust;
+mod update;
 mod vault;
 
 /// Does what was asked.
 pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
     match verb {
         Verb::Run(run) => run::perform(run),
+        Verb::Add(add) => add::perform(&add),
+        Verb::Remove(remove) => remove::perform(&remove),
+        Verb::List(list) => list::perform(&list),
+        Verb::Review(review) => review::perform(&review),
+        Verb::Trust(trust) => trust::perform(&trust),
+        Verb::Lock(lock) => lock::perform(&lock),
+        Verb::Outdated(outdated) => outdated::perform(&outdated),
+        Verb::Update(update) => update::perform(&update),
+        Verb::Store(store) => store::perform(&store),
+        Verb::Fingerprint(fingerprint) => fingerprint::perform(&fingerprint),
         Verb::Exec(exec) => exec::perform(exec),
         Verb::Allow(change) => allow::perform(&change, allow::Direction::Allow),
         Verb::Deny(change) => allow::perform(&change, allow::Direction::Deny),

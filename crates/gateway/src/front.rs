@@ -2,39 +2,58 @@
 //!
 //! The client is answered at once from what was accepted, while the server starts beside it. Towards the server it is
 //! Fumehood itself that says hello, always as the same client, and reads its lists; only when they are what was accepted do
-//! the client's calls pass. A change later on holds what has changed. Nothing here ever takes a new text for accepted.
+//! the client's calls pass. A server that says later on that its lists have changed is read anew: calls that arrive until
+//! that has an outcome wait for it, and what has changed is held from then on. Nothing here ever takes a new text for
+//! accepted.
+//!
+//! Time comes in by [`Front::settled`] alone, which is called once a while after each [`Order::Settle`].
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use model::profile::Profile;
-use serde_json::Value;
-use tools::{fingerprint::Fingerprint, introspect::Introspection, surface::Surface};
+use serde_json::{Value, json};
+use tools::{introspect::Introspection, surface::Surface, visible::excerpt};
 
-use self::{catalog::Catalog, message::Id};
+use self::{
+    call::Queue,
+    catalog::Catalog,
+    message::Id,
+    reading::{Reading, Unlike},
+};
 
 pub use notice::Notice;
 
+mod call;
 mod catalog;
+mod compare;
 mod inwards;
 mod message;
 mod notice;
 mod outwards;
+mod pass;
+mod reading;
 
 /// One session.
 #[derive(Debug)]
 pub struct Front {
+    /// The name under which a person knows the server, where it was told.
+    name: Option<String>,
     profile: Profile,
-    /// Begins the ids of our own requests to the server; nobody else knows it.
+    /// Begins the ids of our own requests to the server.
     prefix: String,
-    /// How many readings were begun: each has ids of its own.
-    readings: u32,
+    /// How many servers were begun: each is asked under ids of its own.
+    begun: u32,
     catalog: Catalog,
     phase: Phase,
     client: Client,
+    /// What waits until the server is ready for it. INVARIANT: empty where nothing is to come of it.
+    waiting: Queue,
     /// The client's requests that the server has and has not answered.
-    in_flight: BTreeMap<Id, String>,
+    in_flight: BTreeSet<Id>,
     /// The server's requests that the client has and has not answered.
     asked_of_client: BTreeSet<Id>,
+    /// Whether [`Order::Settle`] was given and has not been carried out.
+    is_timed: bool,
     out: VecDeque<Order>,
 }
 
@@ -47,7 +66,7 @@ pub enum Order {
     ToServer(Vec<u8>),
     /// Start the server, which somebody needs now.
     Start,
-    /// Call [`Front::settled`] when the server has said nothing for a while.
+    /// Call [`Front::settled`] in a while: one or two seconds from now.
     Settle,
     /// The running server is the one that was accepted.
     Same,
@@ -58,7 +77,7 @@ pub enum Order {
         /// Whether it is refused as a whole.
         whole: bool,
     },
-    /// Something for the log.
+    /// Something for the log, of a bounded length.
     Log(String),
 }
 
@@ -68,159 +87,136 @@ enum Phase {
     /// It may not be started.
     Closed,
     /// Nobody has needed it yet.
-    Idle { held: Held },
+    Idle,
     /// It is being started.
-    Starting { held: Held },
-    /// It runs, and is compared.
-    Comparing { held: Held, introspection: Introspection },
-    /// It is the one that was accepted. `seen` is the last other one that was seen since.
-    Open { introspection: Introspection, seen: Option<Fingerprint> },
+    Starting,
+    /// It runs, and is compared; so far it has been unlike what was accepted, where there is something.
+    Comparing { reading: Reading, unlike: Option<Unlike> },
+    /// It is the one that was accepted.
+    Open { reading: Reading },
     /// It has ended.
     Gone,
-}
-
-/// What a client wants of a server that is not ready.
-#[derive(Debug, Default)]
-struct Held {
-    lines: VecDeque<Waiting>,
-    bytes: usize,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    id: Option<Id>,
-    method: String,
-    line: Vec<u8>,
 }
 
 /// What is known of the client.
 #[derive(Debug, Default)]
 struct Client {
-    said_hello: bool,
-    is_ready: bool,
+    /// Its capabilities, once it has said hello.
     capabilities: Option<Value>,
+    /// The capabilities with lists that it was told of.
+    announced: Vec<&'static str>,
+    /// It has said that it may be spoken to.
+    is_ready: bool,
 }
 
-impl Held {
-    /// As many calls may wait; further ones are refused.
-    const MOST: usize = 1_024;
-    /// As many bytes of them.
-    const MOST_BYTES: usize = 64 << 20;
-
-    fn has_room(&self, bytes: usize) -> bool {
-        self.lines.len() < Self::MOST && self.bytes.saturating_add(bytes) <= Self::MOST_BYTES
-    }
-
-    fn push(&mut self, waiting: Waiting) {
-        self.bytes += waiting.line.len();
-        self.lines.push_back(waiting);
-    }
-
-    /// Forgets a request; whether it was there.
-    fn drop_request(&mut self, id: &Id) -> bool {
-        let before = self.lines.len();
-        self.lines.retain(|waiting| waiting.id.as_ref() != Some(id));
-        self.lines.len() != before
+impl Client {
+    fn said_hello(&self) -> bool {
+        self.capabilities.is_some()
     }
 }
 
 impl Front {
-    /// For a server that was accepted. `prefix` begins the ids of our own requests, and must not be guessable.
+    /// For a server that was accepted. `prefix` begins the ids of our own requests, and must not be guessable by the
+    /// client.
     pub fn accepted(surface: Surface, profile: Profile, prefix: String) -> Self {
-        Self::new(Catalog::of(surface), Phase::Idle { held: Held::default() }, profile, prefix)
+        Self::new(Catalog::of(surface), Phase::Idle, profile, prefix)
     }
 
     /// For a server of which nothing may be used: the client finds one entry that says so.
     pub fn closed(notice: Notice, profile: Profile, prefix: String) -> Self {
-        Self::new(Catalog::closed(notice), Phase::Closed, profile, prefix)
+        let name = notice.server.clone();
+        Self::new(Catalog::closed(notice), Phase::Closed, profile, prefix).called(name)
     }
 
     fn new(catalog: Catalog, phase: Phase, profile: Profile, prefix: String) -> Self {
         Self {
+            name: None,
             profile,
             prefix,
-            readings: 0,
+            begun: 0,
             catalog,
             phase,
             client: Client::default(),
-            in_flight: BTreeMap::new(),
+            waiting: Queue::default(),
+            in_flight: BTreeSet::new(),
             asked_of_client: BTreeSet::new(),
+            is_timed: false,
             out: VecDeque::new(),
         }
     }
 
+    /// The name under which a person knows the server, and under which `fumehood review` finds it.
+    #[must_use]
+    pub fn called(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
     /// The next thing to be done.
-    pub fn next(&mut self) -> Option<Order> {
+    pub fn next_order(&mut self) -> Option<Order> {
         self.out.pop_front()
     }
 
-    /// Why nothing can be used, where that has changed; a client that reads its lists sees it.
+    /// Why nothing can be used, where that is another reason than before; a client that reads its lists sees it. Of no
+    /// account where the server may be used: see [`Front::close`].
     pub fn notice(&mut self, notice: Notice) {
-        self.catalog.notice = Some(notice);
-        self.tell_lists_changed();
+        if self.is_closed() && self.catalog.withdraw(notice) {
+            self.tell_lists_changed();
+        }
     }
 
-    /// A person has accepted it, elsewhere. The server is to be started.
+    /// Nothing of the server may be used any more. Whoever waits for an answer is told why.
+    pub fn close(&mut self, notice: Notice) {
+        let said = notice.refusal();
+        self.phase = Phase::Closed;
+        if self.catalog.withdraw(notice) {
+            self.tell_lists_changed();
+        }
+        self.answer_all(&said);
+    }
+
+    /// A person has accepted it, elsewhere. The server is to be started; one that ran before has ended.
     pub fn accept(&mut self, surface: Surface, profile: Profile) {
-        let old = self.catalog.announced();
+        self.answer_all("FH-SERVER-ENDED: the server was accepted anew, and is started again");
         self.catalog = Catalog::of(surface);
         self.profile = profile;
-        self.phase = Phase::Idle { held: Held::default() };
-        if self.client.is_ready {
-            for line in Catalog::tell_changed(old) {
-                self.out.push_back(Order::ToClient(line));
-            }
-        }
+        self.phase = Phase::Idle;
+        self.tell_lists_changed();
     }
 
     /// The server is started, though nobody needs it yet.
     pub fn starting(&mut self) {
-        if let Phase::Idle { held } = &mut self.phase {
-            self.phase = Phase::Starting { held: std::mem::take(held) };
+        if matches!(self.phase, Phase::Idle) {
+            self.phase = Phase::Starting;
         }
     }
 
     /// The server runs and can be spoken to.
     pub fn up(&mut self) {
         self.starting();
-        let Phase::Starting { held } = &mut self.phase else { return };
-        let held = std::mem::take(held);
-        self.readings += 1;
-        let ids = format!("{}{}-", self.prefix, self.readings);
+        if !matches!(self.phase, Phase::Starting) {
+            return;
+        }
+        self.begun = self.begun.saturating_add(1);
+        let ids = format!("{}{}-", self.prefix, self.begun);
         let mut introspection = Introspection::new(&self.profile, &ids);
         let lines = introspection.begin();
-        self.phase = Phase::Comparing { held, introspection };
-        self.to_server(&lines);
+        self.phase = Phase::Comparing { reading: Reading::of(introspection), unlike: None };
+        self.tell_server(&lines);
+        self.time();
     }
 
     /// The server has ended, or could not be started. Whoever waits for an answer gets one.
     pub fn gone(&mut self, why: &str) {
-        let mut waiting: Vec<Id> = std::mem::take(&mut self.in_flight).into_keys().collect();
-        if let Phase::Idle { held } | Phase::Starting { held } | Phase::Comparing { held, .. } =
-            &mut self.phase
-        {
-            waiting.extend(std::mem::take(held).lines.into_iter().filter_map(|waiting| waiting.id));
-        }
-        if !matches!(self.phase, Phase::Closed) {
+        if !self.is_closed() {
             self.phase = Phase::Gone;
         }
-        for id in waiting {
-            self.answer(message::error(
-                Some(&id),
-                message::INTERNAL_ERROR,
-                &format!("FH-SERVER-ENDED: {why}"),
-            ));
-        }
+        self.answer_all(&format!("FH-SERVER-ENDED: {why}"));
     }
 
-    /// Whether somebody waits for an answer that only the server can give.
+    /// Whether a call waits for the server to be started, or compared.
     pub fn is_waiting(&self) -> bool {
-        match &self.phase {
-            Phase::Idle { held } | Phase::Starting { held } | Phase::Comparing { held, .. } => {
-                held.lines.iter().any(|waiting| waiting.id.is_some())
-            }
-            Phase::Closed | Phase::Open { .. } | Phase::Gone => false,
-        }
+        !self.waiting.is_empty()
     }
 
     /// Whether nothing may be used.
@@ -228,9 +224,40 @@ impl Front {
         matches!(self.phase, Phase::Closed)
     }
 
-    /// Whether calls pass.
+    /// Whether the running server is the one that was accepted, and calls pass.
     pub fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open { .. })
+    }
+
+    /// Nothing will come of what is under way.
+    fn answer_all(&mut self, said: &str) {
+        for call in self.waiting.take() {
+            let line = pass::refusal(&call.id, &call.subject, said);
+            self.answer(line);
+        }
+        for id in std::mem::take(&mut self.in_flight) {
+            self.answer(message::error(Some(&id), message::INTERNAL_ERROR, said));
+        }
+        for id in std::mem::take(&mut self.asked_of_client) {
+            let params = json!({ "requestId": id.value(), "reason": "the server has ended" });
+            let cancelled =
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+            self.answer(message::line(&cancelled));
+        }
+    }
+
+    fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| {
+            let its_own = self.catalog.surface().and_then(|surface| surface.server_info().get("name"));
+            excerpt(its_own.and_then(Value::as_str).unwrap_or("this server"), 80)
+        })
+    }
+
+    /// A command that a person is to type holds nothing that a server has chosen.
+    fn remedy(&self) -> String {
+        self.name
+            .as_ref()
+            .map_or_else(|| "fumehood review".to_owned(), |name| format!("fumehood review {name}"))
     }
 
     fn answer(&mut self, line: Vec<u8>) {
@@ -241,18 +268,18 @@ impl Front {
         self.out.push_back(Order::Log(line.into()));
     }
 
-    fn to_server(&mut self, messages: &[Value]) {
+    fn tell_server(&mut self, messages: &[Value]) {
         self.out.extend(messages.iter().map(|one| Order::ToServer(message::line(one))));
     }
 
     fn tell_lists_changed(&mut self) {
+        let announced = self.client.announced.clone();
+        self.tell_changed(announced);
+    }
+
+    fn tell_changed(&mut self, capabilities: impl IntoIterator<Item = &'static str>) {
         if self.client.is_ready {
-            for line in Catalog::tell_changed(self.catalog.announced()) {
-                self.out.push_back(Order::ToClient(line));
-            }
+            self.out.extend(Catalog::tell_changed(capabilities).into_iter().map(Order::ToClient));
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

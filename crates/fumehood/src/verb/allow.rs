@@ -18,6 +18,7 @@ use cell_api::{
 use egress::{refusal::remedy::shell_word, rule::HostRule};
 use model::name::ServerName;
 use serde::Serialize;
+use store::How;
 
 use super::{ps, runtime};
 use crate::{
@@ -25,6 +26,13 @@ use crate::{
     configuration::{Configuration, Declared, operators_file},
     edit::List,
     hosts, places,
+    server::{
+        finding,
+        lock_file::Entry,
+        pinning,
+        standing::{Standing, trust},
+        target::Home,
+    },
     stop::{FAILURE, REFUSED, Stop, USAGE},
     terminal,
 };
@@ -89,7 +97,9 @@ pub(crate) fn perform(asked: &Change, direction: Direction) -> anyhow::Result<Ex
     let unchanged = done.cells.is_empty() && plan.as_ref().is_none_or(|plan| plan.text.is_none());
     let only_code = plan.is_none() && unwritten.is_none() && !asked.once;
     if let Some(plan) = plan {
+        let kept = Kept::before(&folders, &asked.server);
         done.file = plan.write()?;
+        kept.after(&folders, &asked.server, asked.yes)?;
     }
     if asked.json {
         terminal::print(&format!("{}\n", serde_json::to_string_pretty(&done)?))?;
@@ -136,6 +146,43 @@ fn plan(
         Configuration::check(&plan.path, text, is_projects)?;
     }
     Ok(Some(plan))
+}
+
+/// What a person had said yes to before they changed the hosts, which is a yes to the hosts too.
+#[derive(Default)]
+struct Kept {
+    /// Its project's file was trusted.
+    trusted: Option<Home>,
+    /// It was accepted as it was pinned.
+    entry: Option<Box<Entry>>,
+}
+
+impl Kept {
+    fn before(folders: &Folders, server: &str) -> Self {
+        let Ok(target) = finding::find(folders, server) else { return Self::default() };
+        let trusted = super::trust::is_trusted(&trust(folders), &target.home).unwrap_or(false);
+        let entry = match Standing::of(&target, folders) {
+            Ok(Standing::Ready(entry) | Standing::Absent(entry)) => Some(entry),
+            _ => None,
+        };
+        Self { trusted: trusted.then_some(target.home), entry }
+    }
+
+    fn after(self, folders: &Folders, server: &str, yes: bool) -> anyhow::Result<()> {
+        if let Some(home) = &self.trusted {
+            super::trust::again(&trust(folders), home)?;
+        }
+        let Some(mut entry) = self.entry else { return Ok(()) };
+        let target = finding::find(folders, server)?;
+        let mut hosts = entry.pinned.clone();
+        hosts.hosts.clone_from(&target.hosts);
+        // Only the hosts are what this is about.
+        if hosts != entry.pinned && target.differences(&hosts).is_empty() {
+            entry.pinned = hosts;
+            pinning::accept(&target, folders, &entry, if yes { How::CommandLine } else { How::Terminal })?;
+        }
+        Ok(())
+    }
 }
 
 /// A guard against slips, not a boundary: an agent with a shell is the user.

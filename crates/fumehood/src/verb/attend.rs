@@ -18,7 +18,7 @@ use crate::{
     ending, places,
     published::{self, Publish, Published},
     relay::{self, Dialect, Told},
-    session::Session,
+    session::{Reach, Session},
     stop::FAILURE,
     terminal,
 };
@@ -36,12 +36,12 @@ pub(crate) struct Manner {
     pub(crate) verbose: bool,
 }
 
-mod telling;
+pub(crate) mod telling;
 
 /// What is ordered when we are told to end: the same steps, faster.
-const HURRIED: EndOrder = EndOrder { grace_ms: 500, term_ms: 1_000 };
+pub(crate) const HURRIED: EndOrder = EndOrder { grace_ms: 500, term_ms: 1_000 };
 /// How long the events of an ended cell are waited for.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The signals that tell us to end.
 pub(crate) struct Signals {
     terminate: Signal,
@@ -128,10 +128,11 @@ async fn attend(
     let breaker = stream.try_clone()?;
     let mut relay = relay::start(stream, attached.early.to_vec(), manner.dialect)?;
     drop(attached.stream);
-    let mut logging = std::pin::pin!(log(session, relay.strays));
+    let reach = session.reach();
+    let mut logging = std::pin::pin!(log(&reach, relay.strays));
     let mut logged = false;
     let last_words = Notify::new();
-    let mut telling = std::pin::pin!(telling::tell(session, &last_words));
+    let mut telling = std::pin::pin!(telling::tell(&reach, &last_words));
     let mut told_all = false;
     let mut coming_up = std::pin::pin!(say_when_up(session, places));
     let mut is_up = places.is_empty();
@@ -204,7 +205,7 @@ async fn order_end(session: &Session, order: EndOrder) {
 
 /// Logs stray lines until there are no more, over a connection made for the first one. Without it they are taken and
 /// dropped, so that nobody waits.
-async fn log(session: &Session, mut strays: tokio::sync::mpsc::Receiver<String>) {
+pub(crate) async fn log(session: &Reach, mut strays: tokio::sync::mpsc::Receiver<String>) {
     /// A request's body may have 1 MiB; escapes can make a line six times as long.
     const BATCH: usize = 128 << 10;
     let mut connection: Option<Option<Client>> = None;
@@ -269,7 +270,7 @@ pub(crate) fn blocking(attached: &Attached) -> anyhow::Result<UnixStream> {
     Ok(stream)
 }
 
-fn tell_start(info: &CellInfo, verbose: bool) {
+pub(crate) fn tell_start(info: &CellInfo, verbose: bool) {
     if verbose {
         for note in &info.notes {
             terminal::say(note);
@@ -291,7 +292,7 @@ pub(crate) fn weak(info: &CellInfo) -> impl Iterator<Item = (LayerName, LayerSta
 }
 
 /// A key in the environment is the cell's to read and to give away.
-fn warn_of_secrets(spec: &CellSpec) {
+pub(crate) fn warn_of_secrets(spec: &CellSpec) {
     let keys: Vec<&str> = spec
         .env
         .iter()

@@ -1,6 +1,6 @@
 //! What a client is told of a server: what was accepted, less what is held; or the one entry of ours.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
 use tools::{
@@ -8,7 +8,8 @@ use tools::{
     surface::{Kind, Surface},
 };
 
-use super::{Notice, message};
+use super::{Notice, call::Subject, message};
+use crate::guard;
 
 /// The list that a method asks for.
 pub(super) fn asked_by(method: &str) -> Option<Kind> {
@@ -17,6 +18,8 @@ pub(super) fn asked_by(method: &str) -> Option<Kind> {
 
 /// The name of the entry that is ours.
 pub(super) const OUR_TOOL: &str = "fumehood_status";
+/// The capabilities that have lists.
+const LISTED: [&str; 3] = ["tools", "prompts", "resources"];
 
 /// What was accepted, and what of it is held back.
 #[derive(Debug, Default)]
@@ -24,7 +27,18 @@ pub(super) struct Catalog {
     surface: Option<Surface>,
     held: BTreeSet<(Kind, String)>,
     /// In its place, where nothing may be used.
-    pub(super) notice: Option<Notice>,
+    notice: Option<Notice>,
+}
+
+/// Whether something may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// As it was accepted.
+    Offered,
+    /// It was accepted, and has changed since.
+    Held,
+    /// Nobody has accepted anything of the name.
+    Unknown,
 }
 
 impl Catalog {
@@ -36,106 +50,162 @@ impl Catalog {
         Self { notice: Some(notice), ..Self::default() }
     }
 
+    /// Withdraws everything; whether that is news.
+    pub(super) fn withdraw(&mut self, notice: Notice) -> bool {
+        let is_new = self.notice.as_ref() != Some(&notice);
+        if !guard::off("front-withdraw") {
+            self.notice = Some(notice);
+        }
+        is_new
+    }
+
+    /// Why nothing may be used.
+    pub(super) fn notice(&self) -> Option<&Notice> {
+        self.notice.as_ref()
+    }
+
     /// What was accepted.
     pub(super) fn surface(&self) -> Option<&Surface> {
         self.surface.as_ref()
+    }
+
+    /// Whether the server has a capability that may be used.
+    pub(super) fn has(&self, capability: &str) -> bool {
+        let capability = self.surface.as_ref().and_then(|surface| surface.capabilities().get(capability));
+        capability.is_some_and(|capability| !capability.is_null())
     }
 
     /// The answer to `initialize`.
     pub(super) fn hello(&self, params: Option<&Value>) -> Value {
         let asked = params.and_then(|params| params.get("protocolVersion")).and_then(Value::as_str);
         let revision = asked.filter(|asked| REVISIONS.contains(asked)).unwrap_or(REVISION);
-        let changing = json!({ "listChanged": true });
-        let (capabilities, server) = match &self.surface {
-            Some(surface) => {
-                let mut capabilities = surface.capabilities().clone();
-                if let Value::Object(members) = &mut capabilities {
-                    for name in ["tools", "prompts", "resources"] {
-                        // Whatever the server does, we may take something off a list.
-                        if let Some(Value::Object(capability)) = members.get_mut(name) {
-                            capability.insert("listChanged".into(), true.into());
-                        }
-                    }
-                    // There has to be a list from which ours can be read.
-                    members.entry("tools").or_insert_with(|| changing.clone());
-                }
-                (capabilities, surface.server_info().clone())
-            }
-            None => {
-                let version = env!("CARGO_PKG_VERSION");
-                let names = ["tools", "prompts", "resources"];
-                let capabilities: Map<String, Value> =
-                    names.iter().map(|name| ((*name).to_owned(), changing.clone())).collect();
-                (capabilities.into(), json!({ "name": "fumehood", "version": version }))
-            }
+        let changing = || json!({ "listChanged": true });
+        let Some(surface) = self.surface.as_ref().filter(|_| self.notice.is_none()) else {
+            let capabilities: Map<String, Value> =
+                LISTED.iter().map(|name| ((*name).to_owned(), changing())).collect();
+            let server = json!({ "name": "fumehood", "version": env!("CARGO_PKG_VERSION") });
+            return json!({ "protocolVersion": revision, "capabilities": capabilities, "serverInfo": server });
         };
-        let mut hello =
-            json!({ "protocolVersion": revision, "capabilities": capabilities, "serverInfo": server });
-        let instructions = self.surface.as_ref().and_then(Surface::instructions);
-        if let (Some(instructions), Value::Object(members)) = (instructions, &mut hello) {
+        let mut capabilities = surface.capabilities().as_object().cloned().unwrap_or_default();
+        capabilities.retain(|_, capability| !capability.is_null());
+        for name in LISTED {
+            match capabilities.get_mut(name) {
+                // Whatever the server does, we may take something off a list.
+                Some(Value::Object(capability)) => drop(capability.insert("listChanged".into(), true.into())),
+                Some(other) => *other = changing(),
+                None => {}
+            }
+        }
+        // There has to be a list from which ours can be read.
+        capabilities.entry("tools").or_insert_with(changing);
+        let mut hello = json!({
+            "protocolVersion": revision,
+            "capabilities": capabilities,
+            "serverInfo": surface.server_info(),
+        });
+        if let (Some(instructions), Value::Object(members)) = (surface.instructions(), &mut hello) {
             members.insert("instructions".into(), instructions.into());
         }
         hello
     }
 
+    /// The capabilities with lists that a client is told of by [`Catalog::hello`] now.
+    pub(super) fn announced(&self) -> Vec<&'static str> {
+        let is_closed = self.surface.is_none() || self.notice.is_some();
+        LISTED.into_iter().filter(|name| is_closed || *name == "tools" || self.has(name)).collect()
+    }
+
     /// A whole list in one page; `None` where the server has no such list.
     pub(super) fn list(&self, list: Kind) -> Option<Value> {
-        let mut entries: Vec<Value> = match (&self.surface, &self.notice) {
+        let mut entries: Vec<Value> = Vec::new();
+        match (&self.surface, &self.notice) {
+            (_, Some(notice)) if list == Kind::Tool => entries.push(ours(notice)),
             (Some(surface), None) => {
-                if surface.capabilities().get(list.capability()).is_none() && list != Kind::Tool {
+                if !self.has(list.capability()) && list != Kind::Tool {
                     return None;
                 }
                 let offered = surface.list(list).into_iter();
-                offered.filter(|entry| !self.is_held_entry(list, entry)).cloned().collect()
+                let is_held =
+                    |entry: &&Value| name_of(list, entry).is_none_or(|name| self.is_held(list, name));
+                entries = offered.filter(|entry| !is_held(entry)).cloned().collect();
             }
-            _ => Vec::new(),
-        };
-        if list == Kind::Tool
-            && let Some(notice) = &self.notice
-        {
-            entries.push(json!({
-                "name": OUR_TOOL,
-                "title": "Fumehood: this server is not available",
-                "description": notice.description(),
-                "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
-                "annotations": { "readOnlyHint": true, "openWorldHint": false },
-            }));
+            _ => {}
         }
         Some(Value::Object(Map::from_iter([(list.list().to_owned(), Value::Array(entries))])))
     }
 
-    /// Whether an entry of this name is offered: in the accepted list, and not held.
-    pub(super) fn offers(&self, list: Kind, name: &str) -> bool {
-        self.notice.is_none() && !self.is_held(list, name) && self.knows(list, name)
+    /// Whether a request about this may go to the server.
+    pub(super) fn judge(&self, subject: &Subject) -> Verdict {
+        let in_list = |list: Kind, name: &str| {
+            if self.is_held(list, name) {
+                Verdict::Held
+            } else if self.knows(list, name) || guard::off("front-unknown-names") {
+                Verdict::Offered
+            } else {
+                Verdict::Unknown
+            }
+        };
+        match subject {
+            Subject::Tool(name) => in_list(Kind::Tool, name),
+            Subject::Prompt(name) => in_list(Kind::Prompt, name),
+            Subject::Resource(uri) => self.judge_address(uri),
+            Subject::Reference(uri) => match in_list(Kind::ResourceTemplate, uri) {
+                Verdict::Unknown => in_list(Kind::Resource, uri),
+                verdict => verdict,
+            },
+            Subject::Session => Verdict::Offered,
+        }
+    }
+
+    /// An address need not be in a list: it can be one of a template, or one that a result named. What would fall under
+    /// a held template is held, and since a template can be read in several ways (RFC 6570, section 1.4), whatever
+    /// begins as it does counts as falling under it.
+    fn judge_address(&self, uri: &str) -> Verdict {
+        if self.is_held(Kind::Resource, uri) {
+            return Verdict::Held;
+        }
+        let mut held = self.held.iter().filter(|(kind, _)| *kind == Kind::ResourceTemplate);
+        let falls_under_a_held_one = held.any(|(_, template)| {
+            let literal = template.split('{').next().unwrap_or_default();
+            uri.starts_with(literal)
+        });
+        if falls_under_a_held_one && !self.knows(Kind::Resource, uri) && !guard::off("front-held-templates") {
+            return Verdict::Held;
+        }
+        Verdict::Offered
     }
 
     /// Whether it was accepted under this name.
     pub(super) fn knows(&self, list: Kind, name: &str) -> bool {
-        self.surface.as_ref().is_some_and(|surface| {
-            surface.list(list).iter().any(|entry| entry.get(list.key()).and_then(Value::as_str) == Some(name))
-        })
+        self.surface
+            .as_ref()
+            .is_some_and(|surface| surface.list(list).iter().any(|entry| name_of(list, entry) == Some(name)))
     }
 
-    /// Whether it was accepted, and has changed since.
-    pub(super) fn is_held(&self, list: Kind, name: &str) -> bool {
+    fn is_held(&self, list: Kind, name: &str) -> bool {
         self.held.contains(&(list, name.to_owned()))
     }
 
-    fn is_held_entry(&self, list: Kind, entry: &Value) -> bool {
-        let name = entry.get(list.key()).and_then(Value::as_str);
-        name.is_none_or(|name| self.is_held(list, name))
-    }
-
     /// Holds every accepted entry that is not there any more, or is another one. The capabilities under which something
-    /// is held. What is held stays so: a server that goes back does not make up for it.
+    /// is held that was not before. What is held stays so: a server that goes back does not make up for it.
     pub(super) fn hold(&mut self, now: &Surface) -> BTreeSet<&'static str> {
-        let Some(accepted) = &self.surface else { return BTreeSet::new() };
         let mut touched = BTreeSet::new();
+        let Some(accepted) = &self.surface else { return touched };
+        if guard::off("front-hold") {
+            return touched;
+        }
+        if guard::off("front-sticky") {
+            self.held.clear();
+        }
         for list in Kind::ALL {
-            let there = now.list(list);
+            let there: HashMap<&str, &Value> = now
+                .list(list)
+                .into_iter()
+                .filter_map(|entry| name_of(list, entry).map(|name| (name, entry)))
+                .collect();
             for entry in accepted.list(list) {
-                let Some(name) = entry.get(list.key()).and_then(Value::as_str) else { continue };
-                if !there.contains(&entry) && self.held.insert((list, name.to_owned())) {
+                let Some(name) = name_of(list, entry) else { continue };
+                if there.get(name) != Some(&entry) && self.held.insert((list, name.to_owned())) {
                     touched.insert(list.capability());
                 }
             }
@@ -150,16 +220,19 @@ impl Catalog {
             .map(|capability| message::notification(&format!("notifications/{capability}/list_changed")))
             .collect()
     }
+}
 
-    /// The capabilities that a client was told of, and which have lists.
-    pub(super) fn announced(&self) -> Vec<&'static str> {
-        let all = ["tools", "prompts", "resources"];
-        match &self.surface {
-            Some(surface) => all
-                .into_iter()
-                .filter(|name| *name == "tools" || surface.capabilities().get(*name).is_some())
-                .collect(),
-            None => all.to_vec(),
-        }
-    }
+fn name_of(list: Kind, entry: &Value) -> Option<&str> {
+    entry.get(list.key()).and_then(Value::as_str)
+}
+
+/// The one entry of a server that cannot be used.
+fn ours(notice: &Notice) -> Value {
+    json!({
+        "name": OUR_TOOL,
+        "title": "Fumehood: this server is not available",
+        "description": notice.description(),
+        "inputSchema": { "type": "object", "properties": {}, "additionalProperties": false },
+        "annotations": { "readOnlyHint": true, "openWorldHint": false },
+    })
 }

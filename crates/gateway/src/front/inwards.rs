@@ -1,15 +1,21 @@
 //! What the client says.
 
+use model::profile::Ability;
 use serde_json::{Map, Value, json};
-use tools::{json, surface::Kind};
+use tools::{json, surface::Kind, visible::excerpt};
 
 use super::{
-    Front, Held, Order, Phase, Waiting,
-    catalog::{OUR_TOOL, asked_by},
-    message::{self, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND, PARSE_ERROR},
+    Front, Order,
+    call::{Call, Subject},
+    catalog::asked_by,
+    message::{
+        self, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND, PARSE_ERROR, Shape, look_alike, with_end,
+    },
 };
+use crate::guard;
 
 /// Requests that are the server's to answer, whatever it offers otherwise, with the capability it must have for them.
+/// `tools/call` and `prompts/get` depend on what was accepted alone.
 const FORWARDED: &[(&str, &str)] = &[
     ("completion/complete", "completions"),
     ("logging/setLevel", "logging"),
@@ -25,46 +31,50 @@ const FORWARDED: &[(&str, &str)] = &[
 impl Front {
     /// One line of the client.
     pub fn client(&mut self, line: &[u8]) {
-        let message = match json::parse(line) {
-            Ok(Value::Object(message)) => message,
-            Ok(_) => {
-                let said = "one message a line: batches went out of the protocol in 2025-06-18";
-                return self.answer(message::error(None, INVALID_REQUEST, said));
+        let shape = match Shape::of(line) {
+            Ok(shape) => shape,
+            Err(malformed) if malformed.is_answer => {
+                return self.log(format!("an answer of the client was not passed on: {}", malformed.why));
             }
-            Err(error) => {
-                let code =
-                    if serde_json::from_slice::<Value>(line).is_ok() { INVALID_REQUEST } else { PARSE_ERROR };
-                return self.answer(message::error(None, code, &error.to_string()));
+            Err(malformed) => {
+                return self.answer(message::error(malformed.id.as_ref(), malformed.code, &malformed.why));
             }
         };
-        let id = message.get("id").map(Id::of);
-        match (message.get("method"), id) {
-            (Some(Value::String(method)), Some(Some(id))) => self.request(method, id, &message, line),
-            (Some(Value::String(method)), None) => self.notification(method, &message, line),
-            (None, Some(Some(id))) => {
+        let message = match parse(line) {
+            Ok(message) => message,
+            Err((code, why)) => {
+                return match shape {
+                    Shape::Request { id, .. } => self.answer(message::error(Some(&id), code, &why)),
+                    Shape::Notification { .. } | Shape::Answer { .. } => {
+                        self.log(format!("a line of the client was not passed on: {why}"));
+                    }
+                };
+            }
+        };
+        match shape {
+            Shape::Request { id, method } => self.request(&method, id, message.get("params"), line),
+            Shape::Notification { method } => self.notification(&method, message.get("params"), line),
+            Shape::Answer { id } => {
                 // Nobody answers what was not asked.
-                if self.asked_of_client.remove(&id) {
+                if self.asked_of_client.remove(&id) || guard::off("front-unasked-of-client") {
                     self.out.push_back(Order::ToServer(with_end(line)));
+                } else {
+                    self.log(format!(
+                        "an answer of the client to {id}, which nobody asked, was not passed on"
+                    ));
                 }
-            }
-            (_, Some(None)) => {
-                self.answer(message::error(None, INVALID_REQUEST, "an `id` is a string or a number"));
-            }
-            _ => {
-                self.answer(message::error(None, INVALID_REQUEST, "a message has a `method` or is an answer"))
             }
         }
     }
 
-    fn request(&mut self, method: &str, id: Id, message: &Map<String, Value>, line: &[u8]) {
-        let params = message.get("params");
-        if id.value().as_str().is_some_and(|id| id.starts_with(&self.prefix)) {
-            return self.answer(message::error(Some(&id), INVALID_REQUEST, "this id cannot be used"));
+    fn request(&mut self, method: &str, id: Id, params: Option<&Value>, line: &[u8]) {
+        if let Some(said) = self.objection_to_id(&id) {
+            return self.answer(message::error(Some(&id), INVALID_REQUEST, said));
         }
         match method {
             "ping" => return self.answer(message::result(&id, &json!({}))),
             "initialize" => return self.hello(&id, params),
-            _ if !self.client.said_hello => {
+            _ if !self.client.said_hello() => {
                 let said = "a session begins with `initialize`";
                 return self.answer(message::error(Some(&id), INVALID_REQUEST, said));
             }
@@ -73,63 +83,63 @@ impl Front {
         if let Some(list) = asked_by(method) {
             return self.list(&id, list, params);
         }
-        let name = |member: &str| params.and_then(|params| params.get(member)).and_then(Value::as_str);
-        match method {
-            "tools/call" => {
-                let Some(name) = name("name") else {
-                    return self.answer(message::error(
-                        Some(&id),
-                        INVALID_PARAMS,
-                        "`params.name` is missing",
-                    ));
-                };
-                if let Err(line) = self.may_call(&id, name) {
-                    return self.answer(line);
-                }
-            }
-            "prompts/get" => {
-                let name = name("name").unwrap_or_default();
-                if let Err(line) = self.may_get(&id, Kind::Prompt, name) {
-                    return self.answer(line);
-                }
-            }
-            "resources/read" | "resources/subscribe"
-                if self.catalog.is_held(Kind::Resource, name("uri").unwrap_or_default()) =>
-            {
-                let said = changed(&format!("the resource {:?}", name("uri").unwrap_or_default()));
-                return self.answer(message::error(Some(&id), message::INTERNAL_ERROR, &said));
-            }
-            _ => {
-                let capability =
-                    FORWARDED.iter().find(|(known, _)| *known == method).map(|(_, needs)| *needs);
-                let there = capability.is_some_and(|needs| {
-                    self.catalog.surface().is_some_and(|surface| surface.capabilities().get(needs).is_some())
-                });
-                if !there {
-                    return self.answer(message::error(Some(&id), METHOD_NOT_FOUND, "Method not found"));
-                }
+        match self.subject(method, params) {
+            Ok(subject) => self.pass(Call { id, subject, line: with_end(line) }),
+            Err((code, said)) => self.answer(message::error(Some(&id), code, &said)),
+        }
+    }
+
+    /// Why a request cannot be made under an id.
+    fn objection_to_id(&self, id: &Id) -> Option<&'static str> {
+        if id.starts_with(&self.prefix) && !guard::off("front-our-ids") {
+            // The server's answer would be taken for one to us.
+            return Some("this `id` cannot be used");
+        }
+        let is_in_use = self.in_flight.contains(id) || self.waiting.has(id);
+        is_in_use.then_some("this `id` is that of a request which has no answer yet")
+    }
+
+    fn subject(&self, method: &str, params: Option<&Value>) -> Result<Subject, (i64, String)> {
+        if !matches!(method, "tools/call" | "prompts/get") {
+            let needs = FORWARDED.iter().find(|(known, _)| *known == method).map(|(_, needs)| *needs);
+            let is_there =
+                needs.is_some_and(|needs| self.catalog.has(needs) || self.catalog.notice().is_some());
+            if !is_there {
+                return Err((METHOD_NOT_FOUND, "Method not found".to_owned()));
             }
         }
-        self.pass(Waiting { id: Some(id), method: method.to_owned(), line: with_end(line) });
+        let text = |of: Option<&Value>, member: &str| text(of, member).map_err(|why| (INVALID_PARAMS, why));
+        Ok(match method {
+            "tools/call" => Subject::Tool(text(params, "name")?),
+            "prompts/get" => Subject::Prompt(text(params, "name")?),
+            "resources/read" | "resources/subscribe" => Subject::Resource(text(params, "uri")?),
+            "completion/complete" => {
+                let of = members(params).and_then(|params| params.get("ref"));
+                match text(of, "type")?.as_str() {
+                    "ref/prompt" => Subject::Prompt(text(of, "name")?),
+                    "ref/resource" => Subject::Reference(text(of, "uri")?),
+                    _ => return Err((INVALID_PARAMS, "`params.ref.type` is not known".to_owned())),
+                }
+            }
+            _ => Subject::Session,
+        })
     }
 
     fn hello(&mut self, id: &Id, params: Option<&Value>) {
-        if self.client.said_hello {
+        if self.client.said_hello() {
             return self.answer(message::error(Some(id), INVALID_REQUEST, "the session was begun already"));
         }
-        self.client.said_hello = true;
-        self.client.capabilities = params.and_then(|params| params.get("capabilities")).cloned();
+        let capabilities = params.and_then(|params| params.get("capabilities")).cloned();
+        self.client.capabilities = Some(capabilities.unwrap_or_default());
+        self.client.announced = self.catalog.announced();
         let hello = self.catalog.hello(params);
         self.answer(message::result(id, &hello));
     }
 
     fn list(&mut self, id: &Id, list: Kind, params: Option<&Value>) {
         if params.and_then(|params| params.get("cursor")).is_some_and(|cursor| !cursor.is_null()) {
-            return self.answer(message::error(
-                Some(id),
-                INVALID_PARAMS,
-                "there is one page, without a cursor",
-            ));
+            let said = "there is one page, without a cursor";
+            return self.answer(message::error(Some(id), INVALID_PARAMS, said));
         }
         let line = match self.catalog.list(list) {
             Some(entries) => message::result(id, &entries),
@@ -138,128 +148,59 @@ impl Front {
         self.answer(line);
     }
 
-    /// The answer in place of a call that may not pass.
-    fn may_call(&self, id: &Id, name: &str) -> Result<(), Vec<u8>> {
-        if self.catalog.offers(Kind::Tool, name) {
-            return Ok(());
-        }
-        if let Some(notice) = &self.catalog.notice {
-            let known = name == OUR_TOOL || self.catalog.knows(Kind::Tool, name);
-            return Err(if known {
-                tool_refusal(id, &notice.refusal(), name != OUR_TOOL)
-            } else {
-                unknown(id, name)
-            });
-        }
-        if self.catalog.is_held(Kind::Tool, name) {
-            return Err(tool_refusal(id, &changed(&format!("the tool {name:?}")), true));
-        }
-        Err(unknown(id, name))
-    }
-
-    fn may_get(&self, id: &Id, list: Kind, name: &str) -> Result<(), Vec<u8>> {
-        if self.catalog.offers(list, name) {
-            return Ok(());
-        }
-        let said = match &self.catalog.notice {
-            Some(notice) => notice.refusal(),
-            None if self.catalog.is_held(list, name) => changed(&format!("the prompt {name:?}")),
-            None => return Err(message::error(Some(id), INVALID_PARAMS, &format!("Unknown prompt: {name}"))),
-        };
-        Err(message::error(Some(id), message::INTERNAL_ERROR, &said))
-    }
-
-    /// To the server, at once or as soon as it has been compared.
-    pub(super) fn pass(&mut self, waiting: Waiting) {
-        let room = |held: &Held| held.has_room(waiting.line.len());
-        match &mut self.phase {
-            Phase::Open { .. } => {
-                if let Some(id) = &waiting.id
-                    && self.in_flight.insert(id.clone(), waiting.method).is_some()
-                {
-                    self.log(format!("the client used the id {} twice at a time", id.value()));
-                }
-                self.out.push_back(Order::ToServer(waiting.line));
-            }
-            Phase::Idle { held } | Phase::Starting { held } | Phase::Comparing { held, .. } if room(held) => {
-                held.push(waiting);
-                if matches!(self.phase, Phase::Idle { .. }) {
-                    self.out.push_back(Order::Start);
-                    self.starting();
-                }
-            }
-            Phase::Idle { .. } | Phase::Starting { .. } | Phase::Comparing { .. } => {
-                if let Some(id) = &waiting.id {
-                    let said =
-                        "FH-SERVER-BUSY: the server is still being started, and too many calls wait for it";
-                    self.answer(message::error(Some(id), message::INTERNAL_ERROR, said));
-                }
-            }
-            Phase::Closed | Phase::Gone => {
-                if let Some(id) = &waiting.id {
-                    let said = match &self.catalog.notice {
-                        Some(notice) => notice.refusal(),
-                        None => "FH-SERVER-ENDED: the server has ended".to_owned(),
-                    };
-                    self.answer(message::error(Some(id), message::INTERNAL_ERROR, &said));
-                }
-            }
-        }
-    }
-
-    fn notification(&mut self, method: &str, message: &Map<String, Value>, line: &[u8]) {
+    fn notification(&mut self, method: &str, params: Option<&Value>, line: &[u8]) {
         match method {
             // The server has had ours.
-            "notifications/initialized" => self.client.is_ready = true,
+            "notifications/initialized" if self.client.said_hello() => {
+                if !std::mem::replace(&mut self.client.is_ready, true) {
+                    self.tell_roots();
+                }
+            }
             "notifications/cancelled" => {
-                let id = message.get("params").and_then(|params| params.get("requestId")).and_then(Id::of);
-                let Some(id) = id else { return };
-                let waited = match &mut self.phase {
-                    Phase::Idle { held } | Phase::Starting { held } | Phase::Comparing { held, .. } => {
-                        held.drop_request(&id)
-                    }
-                    _ => false,
+                let Some(id) = params.and_then(|params| params.get("requestId")).and_then(Id::of) else {
+                    return;
                 };
-                // It stays in flight: some servers answer all the same.
-                if !waited && self.in_flight.contains_key(&id) {
+                // A late answer is dropped, as its client would have to (MCP 2025-11-25, cancellation).
+                if !self.waiting.forget(&id) && self.in_flight.remove(&id) {
                     self.out.push_back(Order::ToServer(with_end(line)));
                 }
             }
             "notifications/progress" if !self.asked_of_client.is_empty() && self.is_open() => {
                 self.out.push_back(Order::ToServer(with_end(line)));
             }
-            "notifications/roots/list_changed"
-                if self.profile.has(model::profile::Ability::Roots) && self.is_open() =>
-            {
+            "notifications/roots/list_changed" if self.profile.has(Ability::Roots) && self.is_open() => {
                 self.out.push_back(Order::ToServer(with_end(line)));
             }
-            _ => self.log(format!("the client's notification `{}` was not passed on", method.escape_debug())),
+            _ => self.log(format!("the client's notification `{}` was not passed on", excerpt(method, 100))),
         }
     }
 }
 
-fn tool_refusal(id: &Id, said: &str, is_error: bool) -> Vec<u8> {
-    message::result(id, &json!({ "content": [{ "type": "text", "text": said }], "isError": is_error }))
-}
-
-/// As the protocol has it for a tool that is not there (MCP 2025-11-25, tools, error handling).
-fn unknown(id: &Id, name: &str) -> Vec<u8> {
-    message::error(Some(id), INVALID_PARAMS, &format!("Unknown tool: {name}"))
-}
-
-/// Why something that was accepted is refused now.
-pub(super) fn changed(what: &str) -> String {
-    format!(
-        "FH-CHANGED: {what} is not what was accepted any more. A person has to look at the change: `fumehood review` in a \
-         terminal shows it."
-    )
-}
-
-/// The line with its end.
-fn with_end(line: &[u8]) -> Vec<u8> {
-    let mut line = line.to_vec();
-    if line.last() != Some(&b'\n') {
-        line.push(b'\n');
+/// The whole message, in which no key at any depth stands twice.
+fn parse(line: &[u8]) -> Result<Map<String, Value>, (i64, String)> {
+    if guard::off("front-duplicate-keys")
+        && let Ok(Value::Object(message)) = serde_json::from_slice(line)
+    {
+        return Ok(message);
     }
-    line
+    match json::parse(line) {
+        Ok(Value::Object(message)) => Ok(message),
+        Ok(_) => Err((INVALID_REQUEST, "a message is an object".to_owned())),
+        Err(error @ json::JsonError::Syntax { .. }) => Err((PARSE_ERROR, error.to_string())),
+        Err(error) => Err((INVALID_REQUEST, error.to_string())),
+    }
+}
+
+fn members(of: Option<&Value>) -> Option<&Map<String, Value>> {
+    of.and_then(Value::as_object)
+}
+
+/// A member that decides. No other one may be taken for it.
+fn text(of: Option<&Value>, member: &str) -> Result<String, String> {
+    let Some(members) = members(of) else { return Err("`params` are missing, or no object".to_owned()) };
+    if let Some(other) = members.keys().find(|key| look_alike(key, &[member]).is_some()) {
+        return Err(format!("the member `{}` looks like `{member}`", excerpt(other, 60)));
+    }
+    let text = members.get(member).and_then(Value::as_str);
+    text.map(str::to_owned).ok_or_else(|| format!("`{member}` is missing, or no text"))
 }

@@ -1,45 +1,143 @@
-//! What a line is, as far as deciding about it needs.
+//! JSON-RPC messages, as far as deciding about one needs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use model::stdio::LONGEST_ID;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
+use tools::visible::excerpt;
 
-/// The id of a request: a string or a number, as it was written.
+use crate::guard;
+
+/// The id of a request: a string or an integer, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Id(String);
 
 impl Id {
-    /// None for what cannot be an id (MCP 2025-11-25, basic protocol: a string or an integer, never null).
+    /// None for what cannot be an id (MCP 2025-11-25, basic protocol: a string or an integer, never null), and for one
+    /// longer than [`LONGEST_ID`], which would be kept as long as its request is.
     pub(super) fn of(value: &Value) -> Option<Self> {
-        match value {
-            Value::String(_) | Value::Number(_) => Some(Self(value.to_string())),
-            _ => None,
-        }
+        let text = match value {
+            Value::Number(number) if !number.is_f64() => number.to_string(),
+            Value::String(text) if text.len() <= LONGEST_ID || guard::off("front-bounds") => {
+                value.to_string()
+            }
+            _ => return None,
+        };
+        Some(Self(text))
     }
 
     /// As JSON.
     pub(super) fn value(&self) -> Value {
         serde_json::from_str(&self.0).unwrap_or(Value::Null)
     }
+
+    /// Whether it is a text that begins so.
+    pub(super) fn starts_with(&self, prefix: &str) -> bool {
+        self.value().as_str().is_some_and(|id| id.starts_with(prefix))
+    }
 }
 
-/// What a line of a server is. Members are read once: two of the same name are an error, since somebody else might
-/// take the other one.
-#[derive(Debug, PartialEq)]
-pub(super) struct Head {
-    /// The id, of a request or of an answer.
-    pub(super) id: Option<Value>,
-    /// The method, of a request or a notification.
-    pub(super) method: Option<String>,
-    /// Whether it has a result or an error.
-    pub(super) is_answer: bool,
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&excerpt(&self.0, 100))
+    }
 }
+
+/// What a line is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Request { id: Id, method: String },
+    Notification { method: String },
+    Answer { id: Id },
+}
+
+/// A line that is not one message, or not the same one to every reader.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Malformed {
+    /// Its id, where there is no doubt about it.
+    pub(super) id: Option<Id>,
+    /// Whether it has a result or an error and no method: such a line is never answered.
+    pub(super) is_answer: bool,
+    /// Of JSON-RPC 2.0.
+    pub(super) code: i64,
+    pub(super) why: String,
+}
+
+impl Shape {
+    /// Reads the outermost members of a line, each of which has to be there once and under its own name: two readers of
+    /// a line must not take it for two things.
+    pub(super) fn of(line: &[u8]) -> Result<Self, Malformed> {
+        let fault = |code, why: &str| Malformed { id: None, is_answer: false, code, why: why.to_owned() };
+        let Ok(text) = std::str::from_utf8(line) else { return Err(fault(PARSE_ERROR, "it is not UTF-8")) };
+        let text = text.trim_end_matches(['\r', '\n']);
+        if text.contains(['\r', '\n']) && !guard::off("front-line-breaks") {
+            return Err(fault(PARSE_ERROR, "a message is one line"));
+        }
+        if text.trim_start().starts_with('[') {
+            return Err(fault(
+                INVALID_REQUEST,
+                "one message a line: batches went out of the protocol in 2025-06-18",
+            ));
+        }
+        let head: Head = serde_json::from_str(text).map_err(|error| {
+            let code = if error.is_data() { INVALID_REQUEST } else { PARSE_ERROR };
+            fault(code, &excerpt(&error.to_string(), 200))
+        })?;
+        head.shape()
+    }
+}
+
+/// The outermost members of an object.
+#[derive(Debug, Default)]
+struct Head {
+    version: Option<Value>,
+    id: Option<Value>,
+    method: Option<Value>,
+    has_result: bool,
+    has_error: bool,
+    /// What is wrong with the members, and whether it is about the id.
+    fault: Option<(String, bool)>,
+}
+
+/// Members of a message (JSON-RPC 2.0, sections 4 and 5).
+const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+/// As many members may a message have.
+const MOST_MEMBERS: usize = 64;
 
 impl Head {
-    /// Reads the outermost members of an object.
-    pub(super) fn read(line: &[u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(line)
+    fn shape(self) -> Result<Shape, Malformed> {
+        let is_answer = (self.has_result || self.has_error) && self.method.is_none();
+        let about_id = self.fault.as_ref().is_some_and(|(_, about_id)| *about_id);
+        let id = self.id.as_ref().filter(|_| !about_id).and_then(Id::of);
+        let why = match (&self.fault, &self.version, &self.id, &self.method) {
+            (Some((why, _)), ..) => why.as_str(),
+            (_, version, ..) if version.as_ref().is_none_or(|version| version != "2.0") => {
+                "`jsonrpc` is not \"2.0\""
+            }
+            (_, _, Some(_), _) if id.is_none() => "an `id` is a short text or an integer",
+            (_, _, _, Some(method)) if !method.is_string() => "`method` is no text",
+            (_, _, _, Some(_)) if self.has_result || self.has_error => "it is both a question and an answer",
+            (_, _, _, None) if self.has_result && self.has_error => "it has both a result and an error",
+            (_, _, _, None) if !is_answer => "it has no `method` and is no answer",
+            (_, _, None, None) => "it is an answer without an `id`",
+            _ => "",
+        };
+        if !why.is_empty() {
+            return Err(Malformed { id, is_answer, code: INVALID_REQUEST, why: why.to_owned() });
+        }
+        match (id, self.method) {
+            (Some(id), Some(Value::String(method))) => Ok(Shape::Request { id, method }),
+            (None, Some(Value::String(method))) => Ok(Shape::Notification { method }),
+            (Some(id), _) => Ok(Shape::Answer { id }),
+            (None, _) => Err(Malformed {
+                id: None,
+                is_answer,
+                code: INVALID_REQUEST,
+                why: "it is no message".to_owned(),
+            }),
+        }
     }
 }
 
@@ -59,27 +157,49 @@ impl<'de> Visitor<'de> for HeadVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Head, A::Error> {
-        let mut head = Head { id: None, method: None, is_answer: false };
-        let mut seen: Vec<String> = Vec::new();
+        let mut head = Head::default();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
         while let Some(key) = map.next_key::<String>()? {
-            if seen.contains(&key) {
-                return Err(A::Error::custom(format!("the member `{key}` is there twice")));
-            }
+            let fault = if seen.contains(&key) && !guard::off("front-duplicate-keys") {
+                Some((format!("the member `{}` is there twice", excerpt(&key, 60)), key == "id"))
+            } else if let Some(known) = look_alike(&key, &MEMBERS) {
+                Some((format!("the member `{}` looks like `{known}`", excerpt(&key, 60)), known == "id"))
+            } else if seen.len() >= MOST_MEMBERS {
+                Some((format!("it has more than {MOST_MEMBERS} members"), false))
+            } else {
+                None
+            };
             match key.as_str() {
+                "jsonrpc" => head.version = Some(map.next_value()?),
                 "id" => head.id = Some(map.next_value()?),
                 "method" => head.method = Some(map.next_value()?),
-                "result" | "error" => {
-                    head.is_answer = true;
-                    map.next_value::<IgnoredAny>()?;
-                }
                 _ => {
+                    head.has_result |= key == "result";
+                    head.has_error |= key == "error";
                     map.next_value::<IgnoredAny>()?;
                 }
             }
-            seen.push(key);
+            if let Some((why, about_id)) = fault {
+                let (why, before) = head.fault.take().unwrap_or((why, false));
+                head.fault = Some((why, before || about_id));
+            } else {
+                seen.insert(key);
+            }
         }
         Ok(head)
     }
+}
+
+/// The name that a key is taken for by readers who do not tell capitals from small letters (Go's `encoding/json` is the
+/// best known), where it is not that very name. `names` are in small letters.
+pub(super) fn look_alike<'a>(key: &str, names: &[&'a str]) -> Option<&'a str> {
+    if names.contains(&key) || guard::off("front-look-alikes") {
+        return None;
+    }
+    // Both ways: U+017F is an `s` to them, and U+212A a `k`.
+    let folded: String =
+        key.chars().take(32).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    names.iter().copied().find(|name| *name == folded)
 }
 
 /// JSON-RPC 2.0, section 5.1.
@@ -116,25 +236,14 @@ pub(super) fn line(message: &Value) -> Vec<u8> {
     bytes
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_outermost_members_are_read_and_none_twice() {
-        let head = Head::read(br#"{"jsonrpc":"2.0","id":7,"result":{"id":1,"id":2}}"#).unwrap();
-        assert_eq!(head, Head { id: Some(json!(7)), method: None, is_answer: true });
-        for twice in [r#"{"id":1,"result":{},"id":2}"#, r#"{"result":{},"\u0069d":1,"id":2}"#, "[]", "7"] {
-            assert!(Head::read(twice.as_bytes()).is_err(), "{twice}");
-        }
+/// A line as it came, with its end.
+pub(super) fn with_end(line: &[u8]) -> Vec<u8> {
+    let mut line = line.to_vec();
+    if line.last() != Some(&b'\n') {
+        line.push(b'\n');
     }
-
-    #[test]
-    fn an_id_is_answered_as_it_was_asked() {
-        for id in [json!("a\"b"), json!(7), json!(-1)] {
-            assert_eq!(Id::of(&id).unwrap().value(), id);
-        }
-        assert!(Id::of(&Value::Null).is_none() && Id::of(&json!([])).is_none());
-        assert_ne!(Id::of(&json!("1")), Id::of(&json!(1)));
-    }
+    line
 }
+
+#[cfg(test)]
+mod tests;

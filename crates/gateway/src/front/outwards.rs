@@ -2,216 +2,169 @@
 
 use model::profile::Ability;
 use serde_json::{Value, json};
-use tools::{json, surface::Surface};
+use tools::{json, visible::excerpt};
 
 use super::{
-    Front, Notice, Order, Phase,
-    catalog::Catalog,
-    message::{self, Head, Id, METHOD_NOT_FOUND},
+    Front, Order, Phase,
+    message::{
+        self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Shape, look_alike,
+    },
 };
+use crate::guard;
 
-/// Notifications that are for the client, with the capability under which they come.
+/// Notifications that are for the client. Those of lists are not: what has changed is found out here.
 const PASSED: &[&str] = &[
     "notifications/message",
     "notifications/progress",
-    "notifications/cancelled",
     "notifications/resources/updated",
     "notifications/tasks/status",
-    "notifications/elicitation/complete",
 ];
+
+/// As many questions may a client have before it that it has not answered; further ones are refused.
+const MOST_ASKED: usize = 64;
 
 impl Front {
     /// One line of the server.
     pub fn server(&mut self, line: &[u8]) {
-        let head = match Head::read(line) {
-            Ok(head) => head,
-            Err(error) => return self.log(format!("a line of the server was not passed on: {error}")),
+        let is_comparing = match &self.phase {
+            Phase::Comparing { .. } => true,
+            Phase::Open { .. } => false,
+            Phase::Closed | Phase::Idle | Phase::Starting | Phase::Gone => return,
         };
-        if matches!(self.phase, Phase::Comparing { .. }) || self.is_for_us(&head) {
-            return self.heed(line);
-        }
-        if !matches!(self.phase, Phase::Open { .. }) {
-            return;
-        }
-        match (head.method.as_deref(), head.id.as_ref().map(Id::of), head.is_answer) {
-            (None, Some(Some(id)), true) => {
-                if self.in_flight.remove(&id).is_some() {
-                    self.out.push_back(Order::ToClient(line.to_vec()));
-                } else {
-                    self.log(format!("an answer to {}, which nobody asked, was not passed on", id.value()));
+        match Shape::of(line) {
+            Ok(shape) if is_comparing => self.heard_early(&shape, line),
+            Ok(shape) => self.heard(shape, line),
+            Err(malformed) => {
+                self.log(format!("a line of the server was not passed on: {}", malformed.why));
+                let Some(id) = malformed.id.filter(|_| malformed.is_answer) else { return };
+                if id.starts_with(&self.prefix) {
+                    self.heed(line, true);
+                } else if self.in_flight.remove(&id) {
+                    let said =
+                        format!("FH-MALFORMED: the server's answer cannot be passed on: {}", malformed.why);
+                    self.answer(message::error(Some(&id), INTERNAL_ERROR, &said));
                 }
             }
-            (Some(method), Some(Some(id)), false) => self.asked_by_server(method, id, line),
-            (Some(method), None, false) => {
-                if PASSED.contains(&method) && self.client.said_hello {
-                    self.out.push_back(Order::ToClient(line.to_vec()));
-                } else if !PASSED.contains(&method) {
+        }
+    }
+
+    /// A line of a server that is being compared: nothing of it is for the client.
+    fn heard_early(&mut self, shape: &Shape, line: &[u8]) {
+        match shape {
+            Shape::Answer { id } if id.starts_with(&self.prefix) => self.heed(line, true),
+            Shape::Request { .. } => self.heed(line, false),
+            Shape::Notification { method } if method.ends_with("/list_changed") => self.heed(line, false),
+            Shape::Answer { .. } | Shape::Notification { .. } => {}
+        }
+    }
+
+    /// A line of the server that was accepted.
+    fn heard(&mut self, shape: Shape, line: &[u8]) {
+        match shape {
+            Shape::Answer { id } if id.starts_with(&self.prefix) => self.heed(line, true),
+            Shape::Answer { id } => {
+                if self.in_flight.remove(&id) || guard::off("front-unasked-answers") {
+                    self.out.push_back(Order::ToClient(message::with_end(line)));
+                } else {
                     self.log(format!(
-                        "the server's notification `{}` was not passed on",
-                        method.escape_debug()
+                        "an answer of the server to {id}, which nobody asked, was not passed on"
                     ));
                 }
             }
-            _ => self.log(
-                "a line of the server that is neither request, answer nor notification was not passed on",
-            ),
-        }
-    }
-
-    /// Whether it answers us, or says that a list has changed.
-    fn is_for_us(&self, head: &Head) -> bool {
-        let ours = head.is_answer
-            && head.id.as_ref().and_then(Value::as_str).is_some_and(|id| id.starts_with(&self.prefix));
-        let lists = head
-            .method
-            .as_deref()
-            .is_some_and(|method| method.starts_with("notifications/") && method.ends_with("/list_changed"));
-        matches!(self.phase, Phase::Open { .. }) && (ours || (lists && head.id.is_none()))
-    }
-
-    /// Hands a message to the reading of the lists, and looks whether there is anything new.
-    fn heed(&mut self, line: &[u8]) {
-        let parsed = json::parse(line);
-        let (Phase::Comparing { introspection, .. } | Phase::Open { introspection, .. }) = &mut self.phase
-        else {
-            return;
-        };
-        let message = match parsed {
-            Ok(message) => message,
-            Err(error) => {
-                // What cannot be read without doubt cannot be compared.
-                return if is_an_answer(line) {
-                    self.refuse(Err(error.to_string()))
-                } else {
-                    self.log(error.to_string())
-                };
-            }
-        };
-        let mut lines = introspection.push(&message);
-        if introspection.wants_again() {
-            lines.extend(introspection.again());
-        }
-        self.to_server(&lines);
-        self.compare();
-    }
-
-    /// Looks at a reading that has ended.
-    fn compare(&mut self) {
-        let (Phase::Comparing { introspection, .. } | Phase::Open { introspection, .. }) = &self.phase else {
-            return;
-        };
-        if !introspection.has_settled() {
-            return;
-        }
-        let Some(read) = introspection.result() else { return };
-        let accepted = self.catalog.surface().map(Surface::fingerprint).copied();
-        match read {
-            Ok(surface) if Some(*surface.fingerprint()) == accepted => self.open(),
-            // At the start a server may still be adding to its lists.
-            Ok(_) if matches!(self.phase, Phase::Comparing { .. }) => self.out.push_back(Order::Settle),
-            Ok(surface) => self.hold(surface),
-            Err(error) => self.refuse(Err(error.to_string())),
-        }
-    }
-
-    /// The server has said nothing for a while: what it offers now is what it offers.
-    pub fn settled(&mut self) {
-        let Phase::Comparing { introspection, .. } = &self.phase else { return };
-        // Else it is read again just now.
-        if introspection.has_settled()
-            && let Some(read) = introspection.result()
-        {
-            self.refuse(read.map_err(|error| error.to_string()));
-        }
-    }
-
-    /// The running server is the accepted one.
-    fn open(&mut self) {
-        let phase = std::mem::replace(&mut self.phase, Phase::Gone);
-        match phase {
-            Phase::Comparing { held, introspection } => {
-                self.phase = Phase::Open { introspection, seen: None };
-                self.out.push_back(Order::Same);
-                for waiting in held.lines {
-                    self.pass(waiting);
+            Shape::Request { id, method } => {
+                if let Some((code, said)) = self.ask_client(&id, &method, line) {
+                    self.log(format!("the server's request `{}` was refused: {said}", excerpt(&method, 100)));
+                    let error = json!({ "code": code, "message": said });
+                    self.tell_server(&[json!({ "jsonrpc": "2.0", "id": id.value(), "error": error })]);
                 }
             }
-            other => self.phase = other,
+            Shape::Notification { method } => self.told_by_server(&method, line),
         }
     }
 
-    /// Mid-session: what has changed is held, and stays held.
-    fn hold(&mut self, now: Surface) {
-        let Phase::Open { seen, .. } = &mut self.phase else { return };
-        if seen.replace(*now.fingerprint()) == Some(*now.fingerprint()) {
-            return;
-        }
-        let touched = self.catalog.hold(&now);
-        if self.client.is_ready {
-            for line in Catalog::tell_changed(touched) {
-                self.out.push_back(Order::ToClient(line));
+    fn told_by_server(&mut self, method: &str, line: &[u8]) {
+        let is_passed = match method {
+            "notifications/tools/list_changed"
+            | "notifications/prompts/list_changed"
+            | "notifications/resources/list_changed" => return self.heed(line, false),
+            // Of no request but the server's own.
+            "notifications/cancelled" => {
+                let message = json::parse(line).unwrap_or_default();
+                let id = message.get("params").and_then(|params| params.get("requestId")).and_then(Id::of);
+                id.is_some_and(|id| self.asked_of_client.remove(&id))
             }
-        }
-        self.out.push_back(Order::Changed { now: Box::new(Ok(now)), whole: false });
-    }
-
-    /// Nothing of this server may be used.
-    fn refuse(&mut self, now: Result<Surface, String>) {
-        let held = match std::mem::replace(&mut self.phase, Phase::Closed) {
-            Phase::Comparing { held, .. } => held,
-            _ => super::Held::default(),
+            "notifications/elicitation/complete" => self.profile.has(Ability::Elicitation),
+            _ => PASSED.contains(&method),
         };
-        let reason = match &now {
-            Ok(_) => "what it offers is not what was accepted any more".to_owned(),
-            Err(error) => format!("what it offers cannot be compared with what was accepted ({error})"),
-        };
-        let notice = Notice { server: self.name(), reason, remedy: "fumehood review".to_owned() };
-        let said = notice.refusal();
-        self.catalog.notice = Some(notice);
-        let waiting = held.lines.into_iter().filter_map(|waiting| waiting.id);
-        let waiting: Vec<Id> = waiting.chain(std::mem::take(&mut self.in_flight).into_keys()).collect();
-        for id in waiting {
-            self.answer(message::error(Some(&id), message::INTERNAL_ERROR, &said));
+        if (is_passed || guard::off("front-notifications")) && self.client.said_hello() {
+            self.out.push_back(Order::ToClient(message::with_end(line)));
+        } else if !is_passed {
+            self.log(format!("the server's notification `{}` was not passed on", excerpt(method, 100)));
         }
-        self.tell_lists_changed();
-        self.out.push_back(Order::Changed { now: Box::new(now), whole: true });
     }
 
-    /// As the server calls itself.
-    fn name(&self) -> String {
-        let named = self.catalog.surface().and_then(|surface| surface.server_info().get("name"));
-        named.and_then(Value::as_str).unwrap_or("this server").to_owned()
-    }
-
-    /// A request of the server's: only what its profile lets it count on reaches the client.
-    fn asked_by_server(&mut self, method: &str, id: Id, line: &[u8]) {
+    /// A request of the server's: only what its profile lets it count on reaches the client. Why it does not, else.
+    fn ask_client(&mut self, id: &Id, method: &str, line: &[u8]) -> Option<(i64, &'static str)> {
+        if method == "ping" {
+            return self.answer_server(id, &json!({}));
+        }
         let ability = match method {
-            "ping" => {
-                return self.to_server(&[json!({ "jsonrpc": "2.0", "id": id.value(), "result": {} })]);
-            }
             "roots/list" => Some(Ability::Roots),
             "elicitation/create" => Some(Ability::Elicitation),
             _ => None,
         };
-        let Some(ability) = ability.filter(|ability| self.profile.has(*ability)) else {
-            self.log(format!("the server's request `{}` was refused", method.escape_debug()));
-            let error = json!({ "code": METHOD_NOT_FOUND, "message": "Method not found" });
-            return self.to_server(&[json!({ "jsonrpc": "2.0", "id": id.value(), "error": error })]);
-        };
-        let can = self.client.capabilities.as_ref().is_some_and(|can| can.get(ability.as_str()).is_some());
-        if can {
-            self.asked_of_client.insert(id);
-            return self.out.push_back(Order::ToClient(line.to_vec()));
+        let is_guarded = !guard::off("front-server-requests");
+        if is_guarded && !ability.is_some_and(|ability| self.profile.has(ability)) {
+            return Some((METHOD_NOT_FOUND, "Method not found"));
         }
-        // The profile promised it; the client behind has nobody to ask.
-        let result = match ability {
-            Ability::Roots => json!({ "roots": [] }),
-            Ability::Elicitation => json!({ "action": "cancel" }),
-        };
-        self.to_server(&[json!({ "jsonrpc": "2.0", "id": id.value(), "result": result })]);
+        if let Some(ability) = ability {
+            // The profile promised it; the client behind may have nobody to ask.
+            if !self.can_be_asked(ability) {
+                return self.answer_server(
+                    id,
+                    &match ability {
+                        Ability::Roots => json!({ "roots": [] }),
+                        Ability::Elicitation => json!({ "action": "cancel" }),
+                    },
+                );
+            }
+            let Ok(message) = json::parse(line) else { return Some((INVALID_REQUEST, "it is ambiguous")) };
+            if ability == Ability::Elicitation && !is_form(message.get("params")) {
+                return Some((INVALID_PARAMS, "a client of this profile is asked by forms alone"));
+            }
+        }
+        if self.asked_of_client.len() >= MOST_ASKED && !guard::off("front-bounds") {
+            return Some((INTERNAL_ERROR, "too many questions are unanswered"));
+        }
+        if !self.asked_of_client.insert(id.clone()) {
+            return Some((INVALID_REQUEST, "this `id` is that of a request which has no answer yet"));
+        }
+        self.out.push_back(Order::ToClient(message::with_end(line)));
+        None
+    }
+
+    fn answer_server(&mut self, id: &Id, result: &Value) -> Option<(i64, &'static str)> {
+        self.out.push_back(Order::ToServer(message::result(id, result)));
+        None
+    }
+
+    /// Whether the client can do this, and may be spoken to (MCP 2025-11-25, lifecycle and elicitation, capabilities).
+    pub(super) fn can_be_asked(&self, ability: Ability) -> bool {
+        let capability = self.client.capabilities.as_ref().and_then(|all| all.get(ability.as_str()));
+        let can = capability.and_then(Value::as_object).is_some_and(|can| match ability {
+            Ability::Roots => true,
+            // Of a client that names its ways of being asked, forms need not be one.
+            Ability::Elicitation => can.contains_key("form") || !can.contains_key("url"),
+        });
+        can && self.client.is_ready && self.profile.has(ability)
     }
 }
 
-fn is_an_answer(line: &[u8]) -> bool {
-    Head::read(line).is_ok_and(|head| head.is_answer)
+/// Whether a question is put as a form. Another way was not promised: a link would lead a person to where the server
+/// wants them.
+fn is_form(params: Option<&Value>) -> bool {
+    let Some(params) = params.and_then(Value::as_object) else { return false };
+    let is_form = params.get("mode").is_none_or(|mode| mode == "form")
+        && !params.keys().any(|key| look_alike(key, &["mode"]).is_some());
+    is_form || guard::off("front-forms")
 }

@@ -8,7 +8,7 @@ use cell_api::{
 };
 use tokio::sync::Notify;
 
-use crate::{session::Session, terminal};
+use crate::{session::Reach, terminal};
 
 /// Before that nobody reads the terminal, and the start has better things to do.
 const LATER: Duration = Duration::from_millis(300);
@@ -17,7 +17,7 @@ const MOST: usize = 50;
 
 /// Says it when the cell is refused something, or makes a file that some program of the user runs or trusts. Events are
 /// kept, so it begins late; `now` says not to wait any longer.
-pub(super) async fn tell(session: &Session, now: &Notify) {
+pub(crate) async fn tell(session: &Reach, now: &Notify) {
     tokio::select! {
         () = tokio::time::sleep(LATER) => {}
         () = now.notified() => {}
@@ -26,7 +26,7 @@ pub(super) async fn tell(session: &Session, now: &Notify) {
     follow(session).await.ok();
 }
 
-async fn follow(session: &Session) -> Result<(), ClientError> {
+async fn follow(session: &Reach) -> Result<(), ClientError> {
     let Ok(client) = session.another().await else { return Ok(()) };
     let mut events = client.follow().await?;
     let mut refusals = Refusals::default();
@@ -41,11 +41,11 @@ async fn follow(session: &Session) -> Result<(), ClientError> {
                 let path = path.display();
                 terminal::say(&format!(
                     "{} made `{path}`: {why}; look at it before you use that folder",
-                    session.info.name
+                    session.name
                 ));
             }
             EventKind::Refused { code, message, remedy, .. } => {
-                for line in refusals.lines(session.info.name.as_str(), &code, &message, &remedy) {
+                for line in refusals.lines(&session.name, &code, &message, &remedy) {
                     terminal::say(&line);
                 }
             }

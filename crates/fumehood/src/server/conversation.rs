@@ -1,0 +1,467 @@
+//! One session of a client with a server, over our own stdin and stdout: the front decides, this carries out.
+
+use std::{collections::VecDeque, process::ExitCode, thread, time::Duration};
+
+use cell::folders::Folders;
+use cell_api::{
+    order::{EndOrder, StderrMode},
+    spec::CellSpec,
+};
+use gateway::front::{Front, Order};
+use model::stdio::{Frame, Framer, Stray};
+use store::Pending;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+use super::{
+    attachment::{Attachment, Heard, Said},
+    standing::{Standing, told, trust},
+    target::Target,
+};
+use crate::{
+    ending,
+    relay::stdio::{Stderr, Stdin, Stdout},
+    stop::{CHANGED, FAILURE},
+    terminal,
+    verb::attend::{self, Signals},
+};
+
+mod background;
+mod running;
+
+pub(crate) use background::Background;
+use running::Running;
+
+/// How long a server that differs must have said nothing before that is its last word.
+const QUIET: Duration = Duration::from_millis(1_500);
+/// How often it is looked whether a person has decided.
+const LOOK: Duration = Duration::from_millis(400);
+/// Frames that may wait for being written, in each direction.
+const WAITING: usize = 64;
+/// Frames that a server may leave unread before it is not listened to any more: each may be our answer to one of its own.
+const UNREAD: usize = 4_096;
+/// How much is read at once, in bytes.
+const PIECE: usize = 64 << 10;
+/// signal(7).
+const SIGPIPE: u8 = 13;
+
+/// What a session is held with.
+pub(crate) struct Conversation {
+    /// The server.
+    pub(crate) target: Target,
+    /// Where everything lies.
+    pub(crate) folders: Folders,
+    /// Decides.
+    pub(crate) front: Front,
+    /// The cell to start at once, with its package.
+    pub(crate) start: Option<Starting>,
+    /// What is done meanwhile, where the server cannot be used yet.
+    pub(crate) background: Option<Background>,
+    /// How the cell is ended when the client leaves.
+    pub(crate) end: EndOrder,
+    /// Tell what was done for the cell, and pass its stderr on.
+    pub(crate) verbose: bool,
+}
+
+/// A cell to be, and the package that it uses.
+pub(crate) type Starting = (CellSpec, Option<packages::Package>);
+
+/// What our own stdin and stdout say.
+enum Ours {
+    Frame(Frame),
+    Ended,
+}
+
+impl Conversation {
+    /// Holds it until the client leaves or the server ends.
+    pub(crate) async fn hold(self) -> anyhow::Result<ExitCode> {
+        let mut signals = Signals::listen()?;
+        let (frames, said) = mpsc::channel(WAITING);
+        let (lines, to_write) = mpsc::channel(WAITING);
+        let (gone, reader_gone) = mpsc::channel(1);
+        thread::Builder::new().name("stdin".into()).spawn(move || read_stdin(&frames))?;
+        thread::Builder::new().name("stdout".into()).spawn(move || write_stdout(to_write, &gone))?;
+        let mut talk = Talk {
+            front: self.front,
+            target: self.target,
+            folders: self.folders,
+            background: self.background,
+            end: self.end,
+            verbose: self.verbose,
+            to_client: VecDeque::new(),
+            to_server: VecDeque::new(),
+            running: None,
+            settling: None,
+            client_left: false,
+            changed: false,
+            framer: Framer::default(),
+        };
+        if let Some(start) = self.start {
+            talk.begin(start);
+        }
+        talk.go_on(said, lines, reader_gone, &mut signals).await
+    }
+}
+
+/// A session under way.
+struct Talk {
+    front: Front,
+    target: Target,
+    folders: Folders,
+    background: Option<Background>,
+    end: EndOrder,
+    verbose: bool,
+    to_client: VecDeque<Vec<u8>>,
+    to_server: VecDeque<Said>,
+    running: Option<Running>,
+    settling: Option<tokio::time::Instant>,
+    client_left: bool,
+    changed: bool,
+    framer: Framer,
+}
+
+impl Talk {
+    async fn go_on(
+        &mut self,
+        mut said: Receiver<Ours>,
+        lines: Sender<Vec<u8>>,
+        mut reader_gone: Receiver<()>,
+        signals: &mut Signals,
+    ) -> anyhow::Result<ExitCode> {
+        let mut look = tokio::time::interval(LOOK);
+        let mut signalled: Option<u8> = None;
+        loop {
+            self.carry_out()?;
+            if let Some(code) = self.is_over() {
+                self.flush(&lines).await;
+                return self.finish(code, signalled).await;
+            }
+            let say = self.running.as_ref().and_then(Running::say);
+            tokio::select! {
+                frame = said.recv(), if !self.client_left && self.to_server.len() < WAITING => {
+                    self.heard_client(frame.unwrap_or(Ours::Ended));
+                }
+                permit = lines.reserve(), if !self.to_client.is_empty() => {
+                    if let (Ok(permit), Some(line)) = (permit, self.to_client.pop_front()) {
+                        permit.send(line);
+                    }
+                }
+                permit = running::reserve(say), if !self.to_server.is_empty() => {
+                    let said = self.to_server.pop_front();
+                    if let (Some(permit), Some(said)) = (permit, said) {
+                        permit.send(said);
+                    }
+                }
+                happened = running::next(&mut self.running),
+                    if self.to_client.len() < WAITING && self.to_server.len() < UNREAD =>
+                {
+                    self.happened(happened).await?;
+                }
+                () = background::done(&mut self.background) => self.prepared(),
+                _ = look.tick(), if self.running.is_none() && !self.client_left => self.look()?,
+                () = settle(self.settling) => {
+                    self.settling = None;
+                    self.front.settled();
+                }
+                _ = reader_gone.recv(), if !self.client_left => {
+                    self.client_left = true;
+                    signalled = Some(SIGPIPE);
+                    self.end_cell(attend::HURRIED);
+                }
+                number = signals.next() => {
+                    if signalled.replace(number).is_some() {
+                        // Told twice: no more waiting.
+                        return self.finish(ExitCode::from(128 + number), signalled).await;
+                    }
+                    self.client_left = true;
+                    self.end_cell(attend::HURRIED);
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, (spec, package): Starting) {
+        self.front.starting();
+        let stderr = if self.verbose { StderrMode::Lossy } else { StderrMode::False };
+        self.running = Some(Running::begin(self.folders.clone(), spec, package, stderr, self.verbose));
+    }
+
+    fn heard_client(&mut self, ours: Ours) {
+        match ours {
+            Ours::Frame(Frame::Message(line)) => self.front.client(&line),
+            Ours::Frame(Frame::Stray(Stray { text, .. })) => self.front.client(&text),
+            Ours::Frame(Frame::Oversized(message)) => {
+                self.to_client.extend(message.answer(self.framer.cap()));
+                terminal::say(&format!("a message of {} bytes was not passed to the server", message.len));
+            }
+            Ours::Ended => self.client_left = true,
+        }
+    }
+
+    async fn happened(&mut self, happened: running::Happened) -> anyhow::Result<()> {
+        match happened {
+            running::Happened::Up => self.front.up(),
+            running::Happened::NotStarted(error) => {
+                self.front.gone(&format!("it could not be started: {error:#}"));
+                self.running = None;
+                if self.client_left || !self.changed {
+                    return Err(error);
+                }
+            }
+            running::Happened::Heard(Heard::Stdout(bytes)) => {
+                let frames: Vec<Frame> = if bytes.is_empty() {
+                    self.framer.finish().into_iter().collect()
+                } else {
+                    self.framer.push(&bytes)
+                };
+                for frame in frames {
+                    self.heard_server(frame);
+                }
+            }
+            running::Happened::Heard(Heard::Stderr(bytes)) => {
+                use std::io::Write;
+                // Whoever does not read our stderr misses it.
+                Stderr.write_all(&bytes).ok();
+            }
+            running::Happened::Heard(Heard::Ended(end)) => {
+                self.front.gone(&end.detail);
+                if let Some(running) = &mut self.running {
+                    running.ended(Some(end)).await;
+                }
+            }
+            running::Happened::Heard(Heard::Lost) => {
+                self.front.gone("its supervisor died");
+                if let Some(running) = &mut self.running {
+                    running.ended(None).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn heard_server(&mut self, frame: Frame) {
+        match frame {
+            Frame::Message(line) => self.front.server(&line),
+            Frame::Stray(Stray { text, len }) => {
+                let shown = String::from_utf8_lossy(&text);
+                let is_whole = u64::try_from(text.len()) == Ok(len);
+                self.log(if is_whole { shown.into_owned() } else { format!("{shown}… ({len} bytes)") });
+            }
+            Frame::Oversized(message) => {
+                self.log(format!("a message of {} bytes was not passed to the client", message.len));
+                if let Some(line) = message.replacement(self.framer.cap()) {
+                    self.front.server(&line);
+                }
+            }
+        }
+    }
+
+    fn log(&mut self, line: String) {
+        if let Some(running) = &mut self.running {
+            running.log(line);
+        }
+    }
+
+    /// Does what the front has decided.
+    fn carry_out(&mut self) -> anyhow::Result<()> {
+        while let Some(order) = self.front.next_order() {
+            match order {
+                Order::ToClient(line) => self.to_client.push_back(line),
+                Order::ToServer(line) => self.to_server.push_back(Said::Bytes(line)),
+                Order::Start => self.look()?,
+                Order::Settle => {
+                    self.settling.get_or_insert_with(|| tokio::time::Instant::now() + QUIET);
+                }
+                Order::Same => {}
+                Order::Log(line) => self.log(line),
+                Order::Changed { now, whole } => self.changed(*now, whole)?,
+            }
+        }
+        // The client has left, and nobody waits for an answer that a start would bring.
+        if self.client_left
+            && !self.front.is_waiting()
+            && self.to_server.is_empty()
+            && let Some(running) = &mut self.running
+            && running.leave()
+        {
+            self.to_server.push_back(Said::End);
+            running.order_end(self.end);
+        }
+        Ok(())
+    }
+
+    /// A person hears of it, and it is kept until one has decided.
+    fn changed(&mut self, now: Result<tools::surface::Surface, String>, whole: bool) -> anyhow::Result<()> {
+        let name = &self.target.name;
+        let what = match &now {
+            Ok(_) if whole => {
+                "it offers something else than what was accepted, and was not let in".to_owned()
+            }
+            Ok(_) => "it has changed while it ran; what has changed is held".to_owned(),
+            Err(error) => format!("what it offers cannot be compared with what was accepted: {error}"),
+        };
+        terminal::say(&format!("{name}: {what}"));
+        terminal::say(&format!("help: `fumehood review {name}` shows the difference, and asks what to do"));
+        if let Ok(surface) = now {
+            let seen = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
+            let pending = Pending {
+                fingerprint: surface.fingerprint().to_string(),
+                surface: surface.value().clone(),
+                first_seen: seen.clone(),
+                last_seen: seen,
+            };
+            trust(&self.folders).set_pending(&self.target.lock.key(name), &pending).map_err(told)?;
+        }
+        self.changed = true;
+        if whole {
+            self.end_cell(attend::HURRIED);
+        }
+        Ok(())
+    }
+
+    fn end_cell(&mut self, order: EndOrder) {
+        if let Some(running) = &mut self.running {
+            running.order_end(order);
+        }
+    }
+
+    /// Whether a person has decided meanwhile.
+    fn look(&mut self) -> anyhow::Result<()> {
+        if self.background.is_some() || self.running.is_some() {
+            return Ok(());
+        }
+        let standing = match Standing::of(&self.target, &self.folders) {
+            Ok(standing) => standing,
+            // A file that is being written, or that a person has to mend.
+            Err(error) => {
+                self.log(format!("{error:#}"));
+                return Ok(());
+            }
+        };
+        if let Standing::Ready(entry) = standing {
+            if self.front.is_closed() {
+                self.front.accept(entry.surface.clone(), entry.pinned.client.clone());
+            }
+            match super::preparing::start_accepted(&self.target, &self.folders, &entry) {
+                Ok(start) => self.begin(start),
+                Err(error) => self.front.gone(&format!("{error:#}")),
+            }
+        } else {
+            self.tell_standing(&standing);
+        }
+        Ok(())
+    }
+
+    /// The installation and the reading have ended, well or not.
+    fn prepared(&mut self) {
+        let Some(background) = self.background.take() else { return };
+        match background.outcome() {
+            Ok(()) => match Standing::of(&self.target, &self.folders) {
+                Ok(standing) => {
+                    if let Some(reason) = standing.reason() {
+                        let remedy = standing.remedy(&self.target);
+                        terminal::say(&format!("{}: installed and read; {reason}", self.target.name));
+                        terminal::say(&format!("help: `{remedy}` in a terminal; the client waits"));
+                    }
+                    self.tell_standing(&standing);
+                }
+                Err(error) => terminal::say(&format!("{error:#}")),
+            },
+            Err(error) => {
+                terminal::say(&format!("{}: {error}", self.target.name));
+                let reason = format!("it could not be made ready ({error})");
+                let remedy = super::again(&self.target);
+                terminal::say(&format!("help: `{remedy}` in a terminal shows more"));
+                self.front.notice(super::notice(&self.target, reason, remedy));
+            }
+        }
+    }
+
+    fn tell_standing(&mut self, standing: &Standing) {
+        if let Some(reason) = standing.reason() {
+            let notice = super::notice(&self.target, reason, standing.remedy(&self.target));
+            if self.front.is_closed() {
+                self.front.notice(notice);
+            } else {
+                // It was accepted when the session began, and is not any more: nobody waits for it in vain.
+                self.front.close(notice);
+            }
+        }
+    }
+
+    /// The exit code, where there is nothing left to do.
+    fn is_over(&self) -> Option<ExitCode> {
+        if let Some(running) = &self.running {
+            let end = running.outcome()?;
+            // The client may still be told why nothing can be used.
+            if self.changed && self.front.is_closed() && !self.client_left {
+                return None;
+            }
+            return Some(match end {
+                _ if self.changed => CHANGED.into(),
+                Some(end) => ending::code(end).into(),
+                None => FAILURE.into(),
+            });
+        }
+        let waits = self.front.is_waiting();
+        (self.client_left && !waits).then(|| if self.changed { CHANGED.into() } else { ExitCode::SUCCESS })
+    }
+
+    /// What is left for the client is written, where it still reads.
+    async fn flush(&mut self, lines: &Sender<Vec<u8>>) {
+        while let Some(line) = self.to_client.pop_front() {
+            if lines.send(line).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn finish(&mut self, code: ExitCode, signalled: Option<u8>) -> anyhow::Result<ExitCode> {
+        if let Some(running) = self.running.take() {
+            running.finish(&self.target, self.verbose, self.changed).await;
+        }
+        Ok(signalled.map_or(code, |number| (128 + number).into()))
+    }
+}
+
+async fn settle(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Our stdin, frame by frame, by a thread: nothing else can wait for it.
+fn read_stdin(frames: &Sender<Ours>) {
+    use std::io::Read;
+    let mut framer = Framer::default();
+    let mut piece = vec![0; PIECE];
+    loop {
+        let read = Stdin.read(&mut piece).unwrap_or(0);
+        let found: Vec<Frame> = if read == 0 {
+            framer.finish().into_iter().collect()
+        } else {
+            framer.push(piece.get(..read).unwrap_or_default())
+        };
+        for frame in found {
+            if frames.blocking_send(Ours::Frame(frame)).is_err() {
+                return;
+            }
+        }
+        if read == 0 {
+            // Whoever listened may have left.
+            frames.blocking_send(Ours::Ended).ok();
+            return;
+        }
+    }
+}
+
+/// Our stdout, line by line.
+fn write_stdout(mut lines: Receiver<Vec<u8>>, gone: &Sender<()>) {
+    use std::io::Write;
+    while let Some(line) = lines.blocking_recv() {
+        if Stdout.write_all(&line).is_err() {
+            gone.blocking_send(()).ok();
+            return;
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The cell of a session: being built, running, ended.
+
+use std::{future::Future, pin::Pin};
+
+use cell::folders::Folders;
+use cell_api::{
+    info::End,
+    order::{EndOrder, StderrMode},
+    spec::CellSpec,
+};
+use tokio::sync::{
+    Notify,
+    mpsc::{self, Receiver, Sender},
+};
+
+use super::{Attachment, Heard, Said, Target};
+use crate::{ending, session::Session, terminal, verb::attend};
+
+/// What comes of it.
+pub(super) enum Happened {
+    /// It runs, and can be spoken to.
+    Up,
+    /// It could not be built.
+    NotStarted(anyhow::Error),
+    /// It said something, or has ended.
+    Heard(Heard),
+}
+
+type Building = Pin<Box<dyn Future<Output = anyhow::Result<(Session, Attachment)>>>>;
+
+/// One cell.
+pub(super) struct Running {
+    building: Option<Building>,
+    /// No collection takes it away while this is held.
+    _package: Option<packages::Package>,
+    up: Option<Up>,
+    outcome: Option<Option<End>>,
+    has_left: bool,
+    verbose: bool,
+    /// An end that was ordered before there was a cell.
+    wish: Option<EndOrder>,
+    strays: Sender<String>,
+    to_log: Option<Receiver<String>>,
+}
+
+struct Up {
+    session: Session,
+    attachment: Attachment,
+    last_words: std::rc::Rc<Notify>,
+    telling: tokio::task::JoinHandle<()>,
+}
+
+impl Running {
+    pub(super) fn begin(
+        folders: Folders,
+        spec: CellSpec,
+        package: Option<packages::Package>,
+        stderr: StderrMode,
+        verbose: bool,
+    ) -> Self {
+        let (strays, to_log) = mpsc::channel(64);
+        let building = async move {
+            crate::places::sweep(&folders, verbose);
+            let session = Session::begin(folders, &spec).await?;
+            let attachment = Attachment::begin(session.attach(stderr).await?);
+            Ok((session, attachment))
+        };
+        Self {
+            building: Some(Box::pin(building)),
+            _package: package,
+            up: None,
+            outcome: None,
+            has_left: false,
+            verbose,
+            wish: None,
+            strays,
+            to_log: Some(to_log),
+        }
+    }
+
+    /// Where it is spoken to.
+    pub(super) fn say(&self) -> Option<Sender<Said>> {
+        self.up.as_ref().map(|up| up.attachment.say.clone())
+    }
+
+    /// How it has ended, where it has.
+    pub(super) fn outcome(&self) -> Option<Option<&End>> {
+        self.outcome.as_ref().map(Option::as_ref)
+    }
+
+    /// Whether this is the moment at which the client's leaving is told; once.
+    pub(super) fn leave(&mut self) -> bool {
+        self.up.is_some() && self.outcome.is_none() && !std::mem::replace(&mut self.has_left, true)
+    }
+
+    /// Orders the end over a connection of its own; what comes of it is heard.
+    pub(super) fn order_end(&mut self, order: EndOrder) {
+        let Some(up) = &self.up else {
+            self.wish = Some(order);
+            return;
+        };
+        let reach = up.session.reach();
+        tokio::task::spawn_local(async move {
+            if let Ok(mut client) = reach.another().await {
+                client.end(order).await.ok();
+            }
+        });
+    }
+
+    /// A line for the cell's log. Where nobody can take it, it is dropped.
+    pub(super) fn log(&mut self, line: String) {
+        self.strays.try_send(line).ok();
+    }
+
+    /// It has ended; what happened last is told.
+    pub(super) async fn ended(&mut self, end: Option<End>) {
+        if let Some(up) = &mut self.up {
+            up.last_words.notify_one();
+            // A supervisor that died tells nothing.
+            tokio::time::timeout(attend::LAST_WORDS, &mut up.telling).await.ok();
+        }
+        self.outcome = Some(end);
+    }
+
+    fn came_up(&mut self, session: Session, attachment: Attachment) {
+        attend::tell_start(&session.info, self.verbose);
+        let reach = session.reach();
+        let last_words = std::rc::Rc::new(Notify::new());
+        let (told, now) = (reach.clone(), std::rc::Rc::clone(&last_words));
+        let telling = tokio::task::spawn_local(async move { attend::telling::tell(&told, &now).await });
+        if let Some(to_log) = self.to_log.take() {
+            tokio::task::spawn_local(async move { attend::log(&reach, to_log).await });
+        }
+        self.up = Some(Up { session, attachment, last_words, telling });
+        if let Some(order) = self.wish.take() {
+            self.order_end(order);
+        }
+    }
+
+    /// Lets go of the cell, and says how it ended.
+    pub(super) async fn finish(self, target: &Target, verbose: bool, changed: bool) {
+        let Some(up) = self.up else { return };
+        drop(up.attachment);
+        drop(self.strays);
+        up.telling.abort();
+        let name = up.session.info.name.to_string();
+        let end = self.outcome.flatten();
+        let lost = end.is_none();
+        let status = up.session.finish().await;
+        match end {
+            Some(end) if !changed => {
+                if let Some(words) = ending::in_words(&name, &end, true) {
+                    terminal::say(&words);
+                    if !verbose {
+                        terminal::say(&format!("help: `fumehood logs {name}` shows what it said"));
+                    }
+                }
+            }
+            None if lost && self.has_left => {}
+            None if !changed => {
+                let how = status.map_or_else(|| "it does not answer".to_owned(), |status| status.to_string());
+                terminal::say(&format!("{}: its supervisor died ({how}), and the cell with it", target.name));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What happens next with it; never where there is none, or it has ended.
+pub(super) async fn next(running: &mut Option<Running>) -> Happened {
+    let Some(running) = running else { return std::future::pending().await };
+    if running.outcome.is_some() {
+        return std::future::pending().await;
+    }
+    if let Some(building) = &mut running.building {
+        let built = building.await;
+        running.building = None;
+        return match built {
+            Ok((session, attachment)) => {
+                running.came_up(session, attachment);
+                Happened::Up
+            }
+            Err(error) => Happened::NotStarted(error),
+        };
+    }
+    match &mut running.up {
+        Some(up) => Happened::Heard(up.attachment.heard.recv().await.unwrap_or(Heard::Lost)),
+        None => std::future::pending().await,
+    }
+}
+
+/// Room for one more thing to say.
+pub(super) async fn reserve(say: Option<Sender<Said>>) -> Option<mpsc::OwnedPermit<Said>> {
+    match say {
+        // A process that is gone is told of by the other direction.
+        Some(say) => match say.reserve_owned().await {
+            Ok(permit) => Some(permit),
+            Err(_) => std::future::pending().await,
+        },
+        None => std::future::pending().await,
+    }
+}

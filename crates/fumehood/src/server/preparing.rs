@@ -1,0 +1,186 @@
+//! Making of a declared server a pinned one: its package installed, its surface read, its table drawn up. Nothing of it is
+//! accepted by that.
+
+use std::collections::BTreeMap;
+
+use cell::folders::Folders;
+use cell_api::spec::CellSpec;
+use model::digest::Digest;
+use packages::{Order, Pin, Progress, order::Record};
+use tools::lock::{Lists, Pinned};
+
+use super::{
+    introspecting,
+    lock_file::{Entry, Tree},
+    standing::{content, packages_of},
+    target::{Source, Target},
+    workshop::Cells,
+};
+use crate::stop::{FAILURE, REFUSED, Stop};
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// Its table, and what belongs to it.
+    pub(crate) entry: Entry,
+    /// What is told of its package.
+    pub(crate) record: Option<Record>,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The package is being installed.
+    Package(Progress),
+    /// The server is started without network and keys, and read.
+    Reading,
+}
+
+/// Installs and reads. With `pinned`, the versions of that table are used and no others; where they are in the store,
+/// nothing is fetched.
+pub(crate) async fn prepare(
+    target: &Target,
+    folders: &Folders,
+    pinned: Option<&Entry>,
+    tell: &mut dyn FnMut(Step),
+) -> anyhow::Result<Prepared> {
+    let kept = pinned.and_then(|entry| content(folders, entry));
+    let installed = match (&target.source, &kept) {
+        (Source::Package(_), None) => Some(install(target, folders, pinned, tell).await?),
+        _ => None,
+    };
+    let package = installed.as_ref().map(|installed| &installed.package).or(kept.as_ref());
+    let spec = start(target, package)?;
+    tell(Step::Reading);
+    let with_keys = target.lists == Lists::Keys || matches!(target.source, Source::Remote(_));
+    let poor = introspecting::poor(spec, with_keys)?;
+    let surface = introspecting::read(folders, &poor, &target.client).await?;
+    let record = installed.map(|installed| installed.record);
+    let mut table = Pinned {
+        source: target.plain_source(),
+        command: Vec::new(),
+        integrity: None,
+        tree: None,
+        content: BTreeMap::new(),
+        scripts: Vec::new(),
+        client: target.client.clone(),
+        lists: target.lists,
+        fingerprint: *surface.fingerprint(),
+        short: surface.short().to_owned(),
+        hosts: Vec::new(),
+        secrets: BTreeMap::new(),
+        mounts: Vec::new(),
+    };
+    let mut tree = None;
+    if let (Some(before), true) = (pinned, matches!(target.source, Source::Package(_))) {
+        let before_pinned = before.pinned.clone();
+        table = Pinned { fingerprint: table.fingerprint, short: table.short, ..before_pinned };
+        tree.clone_from(&before.tree);
+    }
+    if let Some(record) = &record {
+        let digest = Digest::of(record.tree_file.as_bytes());
+        // The same versions on another platform: what is known of the others stays.
+        if table.tree != Some(digest) {
+            table.content.clear();
+        }
+        table.content.insert(record.platform.clone(), record.content);
+        table.source.clone_from(&record.source);
+        table.integrity.clone_from(&record.integrity);
+        table.tree = Some(digest);
+        let bytes = record.tree_file.clone().into_bytes();
+        tree = Some(Tree { name: record.tree_name.clone(), bytes });
+    }
+    target.declared_into(&mut table);
+    Ok(Prepared { entry: Entry { pinned: table, surface, tree }, record })
+}
+
+/// Only the package of a pinned server: it was accepted, and is not here.
+pub(crate) async fn fetch(
+    target: &Target,
+    folders: &Folders,
+    pinned: &Entry,
+    tell: &mut dyn FnMut(Step),
+) -> anyhow::Result<Record> {
+    Ok(install(target, folders, Some(pinned), tell).await?.record)
+}
+
+async fn install(
+    target: &Target,
+    folders: &Folders,
+    pinned: Option<&Entry>,
+    tell: &mut dyn FnMut(Step),
+) -> anyhow::Result<packages::Installed> {
+    let Source::Package(asked) = &target.source else {
+        return Err(Stop::new(FAILURE, "this server is no package", "").into());
+    };
+    let pin = pinned.and_then(|entry| {
+        let tree = entry.tree.as_ref()?;
+        let digest = entry.pinned.tree?;
+        Some(Pin { tree_file: &tree.bytes, tree: digest, content: None })
+    });
+    let order = Order {
+        asked,
+        name: &target.spec.name,
+        pinned: pin,
+        scripts: &target.scripts,
+        operator: &target.spec.network.operator,
+        most_data: target.most_data,
+    };
+    let workshop = Cells { folders: folders.clone() };
+    let store = packages_of(folders);
+    let mut progress = |progress| tell(Step::Package(progress));
+    let installed = packages::install(order, &store, &workshop, &mut progress).await.map_err(|error| {
+        let hint = error.hint();
+        Stop::new(FAILURE, error.to_string(), hint)
+    })?;
+    let expected = pinned.and_then(|entry| entry.pinned.content.get(&installed.record.platform));
+    if let Some(pinned) = expected.filter(|pinned| **pinned != installed.record.content) {
+        let error = packages::InstallError::Content { pinned: *pinned, found: installed.record.content };
+        let hint = error.hint();
+        return Err(Stop::new(REFUSED, error.to_string(), hint).into());
+    }
+    Ok(installed)
+}
+
+/// The cell of a server as it will run: with its package in it, where it is one. The package is looked at before.
+pub(crate) fn start(target: &Target, package: Option<&packages::Package>) -> anyhow::Result<CellSpec> {
+    let mut spec = target.spec.clone();
+    match &target.source {
+        Source::Local => {}
+        Source::Package(asked) => {
+            let Some(package) = package else {
+                return Err(Stop::new(FAILURE, "its package is not in the store", "").into());
+            };
+            package.verify().map_err(|error| {
+                let hint = error.hint();
+                Stop::new(REFUSED, error.to_string(), hint)
+            })?;
+            let start = package.start(asked).map_err(|error| {
+                let hint = error.hint();
+                Stop::new(FAILURE, error.to_string(), hint)
+            })?;
+            spec.command = start.command;
+            for (name, value) in start.env {
+                spec.env.entry(name).or_insert(value);
+            }
+            spec.package = Some(start.folder);
+        }
+        Source::Remote(url) => {
+            return Err(
+                Stop::new(FAILURE, format!("a server elsewhere (`{url}`) cannot be started"), "").into()
+            );
+        }
+    }
+    Ok(spec)
+}
+
+/// The cell of an accepted server, and its package, which no collection takes away while that is held.
+pub(crate) fn start_accepted(
+    target: &Target,
+    folders: &Folders,
+    entry: &Entry,
+) -> anyhow::Result<(CellSpec, Option<packages::Package>)> {
+    let package = content(folders, entry);
+    let spec = start(target, package.as_ref())?;
+    Ok((spec, package))
+}

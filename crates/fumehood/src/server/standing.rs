@@ -1,0 +1,134 @@
+//! Where a server stands between its declaration and being used: whether its project is trusted, it is pinned, was accepted,
+//! has changed since, and is here.
+
+use cell::folders::Folders;
+use packages::Store;
+use store::{Pending, Trust};
+use tools::surface::Surface;
+
+use super::{
+    lock_file::Entry,
+    target::{Home, Source, Target},
+};
+use crate::stop::{FAILURE, Stop};
+
+/// The answer; the first of these that holds.
+#[derive(Debug)]
+pub(crate) enum Standing {
+    /// Its project's file was not trusted, or has changed since.
+    Untrusted {
+        /// Whether another version of it was.
+        changed: bool,
+    },
+    /// It was seen to offer something else than what was accepted.
+    Changed(Box<Pending>),
+    /// It is in no lock.
+    New,
+    /// Its declaration is not the pinned one.
+    Differs {
+        /// What is pinned.
+        entry: Box<Entry>,
+        /// What differs, in words.
+        how: Vec<String>,
+    },
+    /// Nobody has accepted it as it is pinned.
+    Unaccepted(Box<Entry>),
+    /// It was accepted; its package is not in the store, or was pinned on another platform only.
+    Absent(Box<Entry>),
+    /// It can be started.
+    Ready(Box<Entry>),
+}
+
+impl Standing {
+    /// Looks at files, and at nothing else.
+    pub(crate) fn of(target: &Target, folders: &Folders) -> anyhow::Result<Self> {
+        let trust = trust(folders);
+        if let Home::Project { folder, digest } = &target.home {
+            match trust.project_trusted(folder).map_err(told)? {
+                Some(trusted) if trusted == *digest => {}
+                other => return Ok(Self::Untrusted { changed: other.is_some() }),
+            }
+        }
+        if let Some(pending) = trust.pending(&target.lock.key(&target.name)).map_err(told)? {
+            return Ok(Self::Changed(Box::new(pending)));
+        }
+        let Some(entry) = target.lock.entry(&target.name)? else { return Ok(Self::New) };
+        let how = target.differences(&entry.pinned);
+        let entry = Box::new(entry);
+        if !how.is_empty() {
+            return Ok(Self::Differs { entry, how });
+        }
+        let table = entry.pinned.digest(&target.name);
+        let fingerprint = entry.pinned.fingerprint.to_string();
+        if trust.accepted(&table, &fingerprint).map_err(told)?.is_none() {
+            return Ok(Self::Unaccepted(entry));
+        }
+        if matches!(target.source, Source::Package(_)) && content(folders, &entry).is_none() {
+            return Ok(Self::Absent(entry));
+        }
+        Ok(Self::Ready(entry))
+    }
+
+    /// Why it cannot be used, in a sentence without a full stop; nothing where it can be.
+    pub(crate) fn reason(&self) -> Option<String> {
+        Some(match self {
+            Self::Untrusted { changed: false } => "the project that declares it is not trusted".to_owned(),
+            Self::Untrusted { changed: true } => {
+                "the project's fumehood.toml has changed since it was trusted".to_owned()
+            }
+            Self::Changed(_) => "what it offers is not what was accepted any more".to_owned(),
+            Self::New => "it was not reviewed yet".to_owned(),
+            Self::Differs { how, .. } => {
+                format!("its declaration has changed since it was accepted ({})", how.join("; "))
+            }
+            Self::Unaccepted(_) => "nobody on this machine has accepted it yet".to_owned(),
+            Self::Absent(_) => "it is not installed on this machine".to_owned(),
+            Self::Ready(_) => return None,
+        })
+    }
+
+    /// The command by which a person goes on.
+    pub(crate) fn remedy(&self, target: &Target) -> String {
+        match (self, &target.home) {
+            (Self::Untrusted { .. }, Home::Project { folder, .. }) => {
+                format!(
+                    "fumehood trust {}",
+                    egress::refusal::remedy::shell_word(&folder.display().to_string())
+                )
+            }
+            (Self::New, _) => super::again(target),
+            _ => format!("fumehood review {}", target.name),
+        }
+    }
+}
+
+/// The store of packages.
+pub(crate) fn packages_of(folders: &Folders) -> Store {
+    Store::at(folders.store())
+}
+
+/// What was accepted.
+pub(crate) fn trust(folders: &Folders) -> Trust {
+    Trust::at(folders.data.join("trust"))
+}
+
+/// The package of a table, where it is in the store. The store has only what was installed on this machine, so whichever
+/// platform's is there is the right one.
+pub(crate) fn content(folders: &Folders, entry: &Entry) -> Option<packages::Package> {
+    let store = packages_of(folders);
+    entry.pinned.content.values().find_map(|digest| store.find(digest))
+}
+
+/// A surface that was kept as a pending change.
+pub(crate) fn surface_of(pending: &Pending) -> anyhow::Result<Surface> {
+    Surface::from_stored(pending.surface.clone()).map_err(|error| {
+        let message = format!("the change that was kept cannot be read: {error}");
+        Stop::new(FAILURE, message, "start the server again: it is compared anew").into()
+    })
+}
+
+/// An error of what is kept about acceptances.
+pub(crate) fn told(error: store::TrustError) -> anyhow::Error {
+    let hint = error.hint();
+    Stop::new(FAILURE, crate::stop::chain(&error), hint).into()
+}

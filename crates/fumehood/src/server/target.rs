@@ -1,0 +1,174 @@
+//! A server that somebody wants to use: where it is declared, where it is pinned, how its cell will be.
+
+use std::{collections::BTreeMap, os::unix::ffi::OsStrExt, path::PathBuf};
+
+use cell::folders::Folders;
+use cell_api::spec::CellSpec;
+use model::{config::Transport, digest::Digest, name::ServerName, profile::Profile};
+use packages::Asked;
+use tools::lock::{Lists, Pinned};
+
+use super::lock_file::LockFile;
+
+/// One server.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// Its name in its lock, and on the command line.
+    pub(crate) name: ServerName,
+    /// Who declares it.
+    pub(crate) home: Home,
+    /// Where it is pinned.
+    pub(crate) lock: LockFile,
+    /// Its cell, as declared: a package is not in it yet.
+    pub(crate) spec: CellSpec,
+    /// How it speaks.
+    pub(crate) transport: Transport,
+    /// Where it comes from.
+    pub(crate) source: Source,
+    /// As which client we present ourselves.
+    pub(crate) client: Profile,
+    /// How its lists are read.
+    pub(crate) lists: Lists,
+    /// Packages whose install scripts may run.
+    pub(crate) scripts: Vec<String>,
+    /// Hosts by its declaration, without those the operator allows besides.
+    pub(crate) hosts: Vec<String>,
+    /// The most the operator grants to a persistent folder, in bytes.
+    pub(crate) most_data: Option<u64>,
+}
+
+/// Who declares a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// A project's file, which is a request until it is trusted.
+    Project {
+        /// The project's folder.
+        folder: PathBuf,
+        /// The digest of its file.
+        digest: Digest,
+    },
+    /// The operator's file.
+    Operator,
+    /// The command line.
+    CommandLine,
+}
+
+/// Where a server comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A package of a registry.
+    Package(Asked),
+    /// A program of this machine.
+    Local,
+    /// Another machine.
+    Remote(String),
+}
+
+impl Target {
+    /// The lock that belongs to a home.
+    pub(crate) fn lock_of(home: &Home, folders: &Folders) -> LockFile {
+        match home {
+            Home::Project { folder, .. } => LockFile::at(folder),
+            Home::Operator => LockFile::at(&folders.config),
+            Home::CommandLine => LockFile::at(&folders.data.join("undeclared")),
+        }
+    }
+
+    /// A name for a command that no file declares: another one for each thing that could make it another server.
+    pub(crate) fn undeclared_name(spec: &CellSpec, hosts: &[String], source: &Source) -> ServerName {
+        let mut scope: Vec<Vec<u8>> = spec.command.iter().map(|word| word.clone().into_bytes()).collect();
+        scope.push(hosts.join("\n").into_bytes());
+        scope.extend(spec.env.keys().map(|name| name.clone().into_bytes()));
+        scope.extend(
+            secrets(spec).into_iter().map(|(variable, name)| format!("{variable}={name}").into_bytes()),
+        );
+        scope.extend(mounts(spec).into_iter().map(String::into_bytes));
+        // A program of this machine is found from where one stands; a package is the same one everywhere.
+        if *source == Source::Local
+            && let Ok(folder) = std::env::current_dir()
+        {
+            scope.push(folder.as_os_str().as_bytes().to_vec());
+        }
+        let digest = Digest::of(&scope.join(&0)).hex();
+        let short: String = digest.chars().take(8).collect();
+        let base: String = spec.name.as_str().chars().take(ServerName::MAX_LEN - 9).collect();
+        // Two commands with the same digits would only be taken for a changed declaration of one another.
+        ServerName::new(format!("{base}-{short}")).unwrap_or_else(|_| spec.name.scoped(&scope.join(&0)))
+    }
+
+    /// How its source is written in a lock, where no package was installed for it.
+    pub(crate) fn plain_source(&self) -> String {
+        match &self.source {
+            Source::Package(_) | Source::Local => "command".to_owned(),
+            Source::Remote(url) => url.clone(),
+        }
+    }
+
+    /// Secrets by variable.
+    pub(crate) fn secrets(&self) -> BTreeMap<String, String> {
+        secrets(&self.spec)
+    }
+
+    /// Mounts, as they are written.
+    pub(crate) fn mounts(&self) -> Vec<String> {
+        mounts(&self.spec)
+    }
+
+    /// What the declaration says that the table does not, each in words; nothing where they agree.
+    pub(crate) fn differences(&self, pinned: &Pinned) -> Vec<String> {
+        let mut differences = Vec::new();
+        let mut compare = |what: &str, declared: String, pinned: String| {
+            if declared != pinned {
+                differences.push(format!("{what}: {} was {}", shown(&declared), shown(&pinned)));
+            }
+        };
+        compare("command", self.spec.command.join(" "), pinned.command.join(" "));
+        if let Source::Remote(url) = &self.source {
+            compare("source", url.clone(), pinned.source.clone());
+        }
+        compare("client", self.client.to_string(), pinned.client.to_string());
+        compare("lists", self.lists.to_string(), pinned.lists.to_string());
+        compare("allow_scripts", sorted(&self.scripts), sorted(&pinned.scripts));
+        compare("hosts", sorted(&self.hosts), sorted(&pinned.hosts));
+        let pairs = |map: &BTreeMap<String, String>| {
+            let pairs: Vec<String> =
+                map.iter().map(|(variable, name)| format!("{variable}={name}")).collect();
+            pairs.join(", ")
+        };
+        compare("secrets", pairs(&self.secrets()), pairs(&pinned.secrets));
+        compare("mounts", sorted(&self.mounts()), sorted(&pinned.mounts));
+        differences
+    }
+
+    /// The table with what is declared now in the place of what was.
+    pub(crate) fn declared_into(&self, pinned: &mut Pinned) {
+        pinned.command.clone_from(&self.spec.command);
+        pinned.client = self.client.clone();
+        pinned.lists = self.lists;
+        pinned.scripts = self.scripts.clone();
+        pinned.hosts = self.hosts.clone();
+        pinned.secrets = self.secrets();
+        pinned.mounts = self.mounts();
+    }
+}
+
+fn secrets(spec: &CellSpec) -> BTreeMap<String, String> {
+    let said = |name: &str, exposed: bool| if exposed { format!("{name} exposed") } else { name.to_owned() };
+    spec.secrets.iter().map(|one| (one.variable.clone(), said(one.name.as_str(), one.expose))).collect()
+}
+
+fn mounts(spec: &CellSpec) -> Vec<String> {
+    let access = |write: bool| if write { ":rw" } else { "" };
+    spec.mounts.iter().map(|mount| format!("{}{}", mount.path.display(), access(mount.write))).collect()
+}
+
+fn sorted(list: &[String]) -> String {
+    let mut list = list.to_vec();
+    list.sort();
+    list.dedup();
+    list.join(", ")
+}
+
+fn shown(text: &str) -> String {
+    if text.is_empty() { "nothing".to_owned() } else { format!("`{text}`") }
+}

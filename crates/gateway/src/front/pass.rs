@@ -1,0 +1,132 @@
+//! Whether, and when, a request of the client goes to the server.
+
+use serde_json::json;
+use tools::visible::excerpt;
+
+use super::{
+    Front, Order, Phase,
+    call::{Call, Subject},
+    catalog::{OUR_TOOL, Verdict},
+    message::{self, INTERNAL_ERROR, INVALID_PARAMS, Id},
+};
+use crate::guard;
+
+/// As many requests may the server have that it has not answered; further ones are refused.
+const MOST_IN_FLIGHT: usize = 4_096;
+
+impl Front {
+    /// To the server, at once or as soon as it has been compared.
+    pub(super) fn pass(&mut self, call: Call) {
+        if let Err(line) = self.judge(&call) {
+            return self.answer(line);
+        }
+        let waits = match &self.phase {
+            Phase::Closed | Phase::Gone => {
+                let said = "FH-SERVER-ENDED: the server has ended";
+                return self.answer(refusal(&call.id, &call.subject, said));
+            }
+            Phase::Idle | Phase::Starting => true,
+            Phase::Comparing { .. } => !guard::off("front-calls-wait"),
+            // What may have changed meanwhile is what stands in lists.
+            Phase::Open { reading } => {
+                call.subject != Subject::Session
+                    && !reading.introspection.has_settled()
+                    && !guard::off("front-calls-wait-again")
+            }
+        };
+        if !waits {
+            return self.send(call);
+        }
+        if !self.waiting.has_room(&call) && !guard::off("front-bounds") {
+            let said = "FH-SERVER-BUSY: too many calls wait already for the server to be ready";
+            return self.answer(refusal(&call.id, &call.subject, said));
+        }
+        self.waiting.push(call);
+        if matches!(self.phase, Phase::Idle) {
+            self.out.push_back(Order::Start);
+            self.starting();
+        }
+        self.time();
+    }
+
+    /// What has waited goes on, as far as it still may.
+    pub(super) fn release(&mut self) {
+        for call in self.waiting.take() {
+            match self.judge(&call) {
+                Ok(()) => self.send(call),
+                Err(line) => self.answer(line),
+            }
+        }
+    }
+
+    fn send(&mut self, call: Call) {
+        if self.in_flight.len() >= MOST_IN_FLIGHT && !guard::off("front-bounds") {
+            let said = "FH-SERVER-BUSY: the server has too many calls that it has not answered";
+            return self.answer(refusal(&call.id, &call.subject, said));
+        }
+        self.in_flight.insert(call.id);
+        self.out.push_back(Order::ToServer(call.line));
+    }
+
+    /// The answer in place of a call that may not pass.
+    fn judge(&self, call: &Call) -> Result<(), Vec<u8>> {
+        let Call { id, subject, .. } = call;
+        let verdict = self.catalog.judge(subject);
+        if let Some(notice) = self.catalog.notice() {
+            let said = notice.refusal();
+            return Err(match subject {
+                Subject::Tool(name) if name == OUR_TOOL => tool_result(id, &said, false),
+                Subject::Tool(_) if verdict == Verdict::Unknown => unknown(id, subject),
+                _ => refusal(id, subject, &said),
+            });
+        }
+        match verdict {
+            Verdict::Offered => Ok(()),
+            Verdict::Unknown => Err(unknown(id, subject)),
+            Verdict::Held => {
+                let said = format!(
+                    "FH-CHANGED: {} is not what was accepted any more. A person has to look at the change: `{}` in a \
+                     terminal shows it.",
+                    named(subject),
+                    self.remedy()
+                );
+                Err(refusal(id, subject, &said))
+            }
+        }
+    }
+}
+
+/// Says why a request was not passed on: of a tool to the model (MCP 2025-11-25, tools, error handling), of anything else
+/// to the client.
+pub(super) fn refusal(id: &Id, subject: &Subject, said: &str) -> Vec<u8> {
+    match subject {
+        Subject::Tool(_) => tool_result(id, said, true),
+        _ => message::error(Some(id), INTERNAL_ERROR, said),
+    }
+}
+
+fn tool_result(id: &Id, said: &str, is_error: bool) -> Vec<u8> {
+    message::result(id, &json!({ "content": [{ "type": "text", "text": said }], "isError": is_error }))
+}
+
+/// As the protocol has it for a tool or prompt that is not there (MCP 2025-11-25, tools and prompts, error handling).
+fn unknown(id: &Id, subject: &Subject) -> Vec<u8> {
+    let said = match subject {
+        Subject::Tool(name) => format!("Unknown tool: {}", excerpt(name, 200)),
+        Subject::Prompt(name) => format!("Unknown prompt: {}", excerpt(name, 200)),
+        Subject::Resource(uri) | Subject::Reference(uri) => {
+            format!("Unknown resource: {}", excerpt(uri, 200))
+        }
+        Subject::Session => "Unknown".to_owned(),
+    };
+    message::error(Some(id), INVALID_PARAMS, &said)
+}
+
+fn named(subject: &Subject) -> String {
+    match subject {
+        Subject::Tool(name) => format!("the tool `{}`", excerpt(name, 200)),
+        Subject::Prompt(name) => format!("the prompt `{}`", excerpt(name, 200)),
+        Subject::Resource(uri) | Subject::Reference(uri) => format!("the resource `{}`", excerpt(uri, 200)),
+        Subject::Session => "the server".to_owned(),
+    }
+}

@@ -75,6 +75,18 @@ pub enum InstallError {
         /// In the client's words.
         told: String,
     },
+    /// There are files of it, for other machines or other versions of the interpreter.
+    #[error("there is nothing of it for this machine: {told}")]
+    OtherMachines {
+        /// In the client's words.
+        told: String,
+    },
+    /// The client refuses what a package brings.
+    #[error("a package is not made as it has to be: {told}")]
+    Malformed {
+        /// In the client's words.
+        told: String,
+    },
     /// The client failed.
     #[error("`{line}` failed ({end}): {told}")]
     Client {
@@ -134,6 +146,10 @@ impl InstallError {
             Self::NotFound { .. } => {
                 "look at the spelling and the version; a version may have been withdrawn by its author".to_owned()
             }
+            Self::OtherMachines { .. } => {
+                "choose another version, or another interpreter (`uvx --python VERSION …`)".to_owned()
+            }
+            Self::Malformed { .. } => "do not use it: its author's own tools do not make such a file".to_owned(),
             Self::SourceOnly { .. } => "choose a version that has a wheel, or ask its author for one".to_owned(),
             Self::Client { .. } => {
                 "try the same in a terminal: it has to work there; what needs a key or another host than the registry \

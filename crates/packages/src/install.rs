@@ -42,7 +42,7 @@ pub async fn install<W: Workshop>(
     store::sweep(store, &|data| workshop.data_folder(&model::mount::Data { name: data.clone(), size: 0 }))
         .ok();
     progress(Progress::Asking);
-    let sources = sources(order.asked).await?;
+    let sources = sources(order.asked, order.pinned.is_some()).await?;
     let mut staging = Staging::begin(store)?;
     let mut shop = Shop::open(order, workshop, &sources, staging.data.clone(), progress)?;
     staging.make_data_folder(shop.folder())?;
@@ -105,13 +105,13 @@ fn reuse(store: &Store, record: Record) -> Option<Installed> {
 }
 
 /// Asks the client of this machine, which takes as long as it does: others go on meanwhile.
-async fn sources(asked: &Asked) -> Result<Sources, InstallError> {
+async fn sources(asked: &Asked, pinned: bool) -> Result<Sources, InstallError> {
     let asked = asked.clone();
     let answer = tokio::task::spawn_blocking(move || match asked.client {
-        Client::Npm => npm::sources(&asked),
-        Client::Uv => uv::sources(&asked),
+        Client::Npm => npm::sources(&asked).map_err(InstallError::Sources),
+        Client::Uv => uv::sources(&asked, pinned),
     });
-    Ok(answer.await.map_err(|error| SourcesError::Unanswered(ask::AskError::lost(&error)))??)
+    answer.await.map_err(|error| SourcesError::Unanswered(ask::AskError::lost(&error)))?
 }
 
 async fn publish(

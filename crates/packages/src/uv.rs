@@ -54,16 +54,17 @@ const NOT_FOR_ALL: &str = "versions were chosen for this machine alone: others o
 const SETTINGS: [&str; 5] =
     ["UV_PYTHON", "UV_PRERELEASE", "UV_RESOLUTION", "UV_EXCLUDE_NEWER", "UV_INDEX_STRATEGY"];
 
-/// Asks uv for its indexes, and has it resolve the packages to see where their files lie.
-pub(crate) fn sources(asked: &Asked) -> Result<Sources, SourcesError> {
+/// Asks uv for its indexes, and has it resolve the packages to see where their files lie. What is `pinned` may have no
+/// solution any more.
+pub(crate) fn sources(asked: &Asked, pinned: bool) -> Result<Sources, InstallError> {
     let mut sources = Sources::default();
     let flags = Flags::of(asked).unwrap_or_default();
     let indexes: Vec<&str> = flags.indexes.iter().map(String::as_str).collect();
     let plain =
         [&["pip", "compile", "--no-build", "--quiet", "--no-header", "--emit-index-url", "-"], &indexes[..]];
-    let listed = ask(&asked.program, &plain.concat(), "")?;
+    let listed = ask(&asked.program, &plain.concat(), "").map_err(SourcesError::Unanswered)?;
     for (variable, url) in listed_indexes(&listed) {
-        let place = Place::parse(url)?;
+        let place = Place::parse(url).map_err(SourcesError::Place)?;
         if place.had_credentials {
             sources.notes.push(format!(
                 "uv has a key for {}; it stays outside, so packages that need it are not found inside",
@@ -74,15 +75,22 @@ pub(crate) fn sources(asked: &Asked) -> Result<Sources, SourcesError> {
     }
     let input: String =
         asked.packages.iter().filter_map(|package| Some(Requirement::read(package)?.text + "\n")).collect();
-    let mut resolve = [&RESOLVE[..], &[UNIVERSAL, "--quiet"]].concat();
+    let mut resolve = [&RESOLVE[..], &["--quiet"]].concat();
     resolve.extend(flags.python.iter().flat_map(|python| ["--python", python]));
     resolve.extend(flags.choosing.iter().map(String::as_str));
     resolve.extend(&indexes);
     resolve.push("-");
-    // Where all of it has no solution, the cell says so in a better way; the packages alone lead to the files as well.
-    let locked = ask(&asked.program, &resolve, &input)
-        .or_else(|_| ask(&asked.program, &[&resolve[..], &["--no-deps"]].concat(), &input));
-    sources.files = place::origins(&addresses(&locked.unwrap_or_default()));
+    let try_with = |more: &[&str]| ask(&asked.program, &[&resolve[..], more].concat(), &input);
+    // What has no solution for all machines may have one for this one; the packages alone lead to their files as well.
+    let locked = match try_with(&[UNIVERSAL]).or_else(|_| try_with(&[])) {
+        Ok(locked) => locked,
+        Err(error) => match try_with(&["--no-deps"]) {
+            Ok(locked) => locked,
+            Err(_) if pinned => String::new(),
+            Err(_) => return Err(fault::of_answer(error)),
+        },
+    };
+    sources.files = place::origins(&addresses(&locked));
     Ok(sources)
 }
 
@@ -193,8 +201,8 @@ fn home(python: &Path) -> Option<PathBuf> {
     (is_own && libraries.iter().any(|library| library.is_dir())).then(|| home.to_owned())
 }
 
-/// Chooses versions and installs them. What has no wheel for this machine in the version for all of them may have one in
-/// another version.
+/// Chooses versions and installs them. What has no solution for every machine and every later Python, or no wheel for this
+/// machine in the version that has, may have one for this machine alone.
 async fn choose<W: Workshop>(
     shop: &mut Shop<'_, W>,
     flags: &Flags,
@@ -202,14 +210,13 @@ async fn choose<W: Workshop>(
     input: &str,
 ) -> Result<(TreeFile, Resolution), InstallError> {
     let notes = shop.notes.len();
-    let universal = resolve(shop, flags, python, input, true).await?;
-    let tree = TreeFile::of(&universal).map_err(strange("the resolution of uv"))?;
-    let failure = match install(shop, python, &tree).await {
-        Ok(()) => return Ok((tree, universal)),
-        Err(failure) => failure,
-    };
-    if !fault::is_of_the_machine(&failure) {
-        return Err(failure);
+    if let Ok(universal) = resolve(shop, flags, python, input, true).await {
+        let tree = TreeFile::of(&universal).map_err(strange("the resolution of uv"))?;
+        match install(shop, python, &tree).await {
+            Ok(()) => return Ok((tree, universal)),
+            Err(failure) if fault::is_of_the_machine(&failure) => {}
+            Err(failure) => return Err(failure),
+        }
     }
     shop.notes.truncate(notes);
     let own = resolve(shop, flags, python, input, false).await?;

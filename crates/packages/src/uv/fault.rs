@@ -1,6 +1,6 @@
 //! What uv says when something is wrong, told apart.
 
-use crate::{fault::InstallError, shop::Said};
+use crate::{ask::AskError, fault::InstallError, shop::Said, sources::SourcesError};
 
 /// The most of it that is passed on, in characters.
 const MOST: usize = 900;
@@ -14,23 +14,47 @@ pub(super) fn of(command: &[&str], said: &Said) -> InstallError {
     // What went well before says nothing of it.
     let error = text.find("error: ").and_then(|at| text.get(at..)).unwrap_or(&text);
     let told = plain(error);
-    let has = |phrases: &[&str]| phrases.iter().any(|phrase| told.contains(phrase));
-    if has(&["has no usable wheels", "have no usable wheels", "building from source is disabled"]) {
-        return InstallError::SourceOnly { package: source_only(&told), told };
-    }
-    if has(&["Hash mismatch", "hash mismatch"]) {
-        return InstallError::Integrity { told };
-    }
-    if has(&["was not found in the package registry", "there is no version of", "there are no versions of"]) {
-        return InstallError::NotFound { told };
+    if let Some(known) = known(&told) {
+        return known;
     }
     let line = command.get(..WORDS).unwrap_or(command).join(" ");
     InstallError::Client { line, end: said.end.clone(), told }
 }
 
+/// The same, where uv was asked outside.
+pub(super) fn of_answer(error: AskError) -> InstallError {
+    let told = match &error {
+        AskError::Failed { told, .. } => plain(told),
+        _ => String::new(),
+    };
+    known(&told).unwrap_or(InstallError::Sources(SourcesError::Unanswered(error)))
+}
+
+/// What is known by its words.
+fn known(told: &str) -> Option<InstallError> {
+    let has = |phrases: &[&str]| phrases.iter().any(|phrase| told.contains(phrase));
+    let told = told.to_owned();
+    if has(&["has no usable wheels", "have no usable wheels", "building from source is disabled"]) {
+        return Some(InstallError::SourceOnly { package: source_only(&told), told });
+    }
+    if has(&["Hash mismatch", "hash mismatch"]) {
+        return Some(InstallError::Integrity { told });
+    }
+    if has(&["was not found in the package registry", "there is no version of", "there are no versions of"]) {
+        return Some(InstallError::NotFound { told });
+    }
+    if has(&["no wheels with a matching", "does not satisfy Python"]) {
+        return Some(InstallError::OtherMachines { told });
+    }
+    if has(&["The wheel is invalid", "must not use the reserved name"]) {
+        return Some(InstallError::Malformed { told });
+    }
+    None
+}
+
 /// Whether a version has wheels, but none for this machine.
 pub(super) fn is_of_the_machine(error: &InstallError) -> bool {
-    matches!(error, InstallError::Client { told, .. } if told.contains("no wheels with a matching"))
+    matches!(error, InstallError::OtherMachines { .. })
 }
 
 /// What a line of a good run warns of.
@@ -86,6 +110,12 @@ mod tests {
         let unknown =
             "error: …\n  cause: Because x was not found in the package registry and you require x, …";
         assert!(matches!(said(unknown), InstallError::NotFound { .. }));
+        let windows =
+            "error: …\n  cause: Because w==1.0 has no wheels with a matching platform tag (e.g., `x`) and …";
+        assert!(is_of_the_machine(&said(windows)));
+        let invalid =
+            "error: Failed to install: x.whl (x==1.0)\n  cause: The wheel is invalid: Script path must …";
+        assert!(matches!(said(invalid), InstallError::Malformed { .. }));
         let other = "Resolved 1 package in 4ms\nerror: \u{1b}[31mNo interpreter\u{7} found for Python 2.7";
         let error = said(other);
         assert!(

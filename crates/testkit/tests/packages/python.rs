@@ -48,12 +48,13 @@ impl Scene {
             return None;
         };
         let world = World::new(caller).unwrap();
-        // A program by itself: nothing of the environment around it is needed.
-        if fs::copy(&uv, world.path("tool/uv")).is_err() {
+        // Where its own installer puts it: a program by itself, of whose environment here nothing is needed.
+        let programs = world.make_folder("home/.local/bin").unwrap();
+        if fs::copy(&uv, programs.join("uv")).is_err() {
             skip(what, "uv is not among the test packages");
             return None;
         }
-        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", world.path("tool").display());
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display());
         Some(Self { world, index: Index::serve().unwrap(), path, python })
     }
 
@@ -151,7 +152,7 @@ impl Scene {
 
     /// `uv pip` as it is used without us, with these words.
     pub(crate) fn uv_pip(&self, words: &[&str]) -> Ran {
-        let mut command = self.world.program(&self.world.path("tool/uv"));
+        let mut command = self.world.program(&self.world.path("home/.local/bin/uv"));
         self.configure(&mut command);
         command.env("UV_NO_CACHE", "1").arg("pip").args(words);
         self.world.run_within(PATIENCE, &mut command, "").unwrap()
@@ -160,7 +161,7 @@ impl Scene {
     /// What the package tells of itself where it is installed into an environment as usual.
     pub(crate) fn usual(&self, package: &str) -> Value {
         let environment = self.world.path(&format!("home/{package}"));
-        let mut command = self.world.program(&self.world.path("tool/uv"));
+        let mut command = self.world.program(&self.world.path("home/.local/bin/uv"));
         self.configure(&mut command);
         self.good(command.arg("venv").arg(&environment));
         let python = environment.join("bin/python");

@@ -14,8 +14,11 @@ use super::{
 };
 use crate::surface::{Kind, Surface};
 
+use raw::Raw;
+
 mod classify;
 mod compare;
+mod raw;
 mod schema;
 mod wording;
 
@@ -99,7 +102,7 @@ pub fn diff(before: &Surface, after: &Surface) -> Diff {
 
 /// Compares two surfaces by these rules.
 pub(super) fn diff_of(engine: &Engine, old: &Surface, new: &Surface) -> Diff {
-    let mut raw = Vec::new();
+    let mut found = Vec::new();
     let (before, after) = (old.value(), new.value());
     for (key, value) in [before, after].into_iter().flat_map(|value| value.as_object().into_iter().flatten())
     {
@@ -107,21 +110,21 @@ pub(super) fn diff_of(engine: &Engine, old: &Surface, new: &Surface) -> Diff {
         let seen = std::ptr::eq(value, after.get(key).unwrap_or(&Value::Null)) && before.get(key).is_some();
         if !is_list && !seen && !["projection", "quarantined", "short"].contains(&key.as_str()) {
             let place = Place::of(Owner::Server).member(key);
-            compare::values(&place, before.get(key), after.get(key), &mut raw);
+            compare::values(&place, before.get(key), after.get(key), &mut found);
         }
     }
     for kind in Kind::ALL {
-        entries(kind, old, new, &mut raw);
+        entries(kind, old, new, &mut found);
     }
     let own = [Own::of(before), Own::of(after)];
-    let mut changes: Vec<Change> = raw.into_iter().map(|change| judged(engine, &own, change)).collect();
+    let mut changes: Vec<Change> = found.into_iter().map(|change| judged(engine, &own, change)).collect();
     changes.sort_by_key(|change| std::cmp::Reverse(change.class));
     let class = changes.first().map_or(Class::Cosmetic, |change| change.class);
     Diff { class, changes }
 }
 
 /// The entries of one list, matched by name.
-fn entries(kind: Kind, before: &Surface, after: &Surface, out: &mut Vec<compare::Raw>) {
+fn entries(kind: Kind, before: &Surface, after: &Surface, out: &mut Vec<Raw>) {
     let (old, new) = (by_name(kind, before), by_name(kind, after));
     let (old_held, new_held) = (held_back(kind, before), held_back(kind, after));
     let place = |name: &str| Place::of(Owner::Entry { kind, name: name.to_owned() });
@@ -144,21 +147,21 @@ fn entries(kind: Kind, before: &Surface, after: &Surface, out: &mut Vec<compare:
                 (How::Added, None, old_held.get(name).map(|reason| format!("held back before: {reason}")))
             }
         };
-        out.push(compare::Raw::of(place(name), how, before, Some(value), note));
+        out.push(Raw::of(place(name), how, before, Some(value), note));
     }
     for (name, value) in gone {
         let note = new_held.get(name).map(|reason| format!("held back: {reason}"));
-        out.push(compare::Raw::of(place(name), How::Removed, Some(value), None, note));
+        out.push(Raw::of(place(name), How::Removed, Some(value), None, note));
     }
     for (name, reason) in new_held.iter().filter(|(name, _)| !old.contains_key(*name)) {
         if old_held.get(name) != Some(reason) {
             let (how, note) = (How::Changed, Some(format!("held back, so no model reads it: {reason}")));
-            out.push(compare::Raw::of(place(name), how, None, None, note));
+            out.push(Raw::of(place(name), how, None, None, note));
         }
     }
     for name in old_held.keys().filter(|name| !new.contains_key(*name) && !new_held.contains_key(*name)) {
         let note = Some("was held back, and is gone".to_owned());
-        out.push(compare::Raw::of(place(name), How::Removed, None, None, note));
+        out.push(Raw::of(place(name), How::Removed, None, None, note));
     }
 }
 
@@ -193,7 +196,7 @@ fn same_but_name(kind: Kind, one: &Value, other: &Value) -> bool {
 }
 
 /// The change with its class, and what rules find in it anew.
-fn judged(engine: &Engine, [old, new]: &[Own; 2], raw: compare::Raw) -> Change {
+fn judged(engine: &Engine, [old, new]: &[Own; 2], raw: Raw) -> Change {
     let mut findings = Vec::new();
     if let Some(after) = &raw.after {
         // A name that was not there is new as well.

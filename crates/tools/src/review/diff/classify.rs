@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{How, compare::Raw, schema, wording};
+use super::{How, raw::Raw, schema, wording};
 use crate::{
     review::{
         class::Class,

@@ -4,31 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{How, schema};
+use super::{How, raw::Raw, schema};
 use crate::review::place::Place;
-
-/// A difference, before it is judged.
-#[derive(Debug, Clone)]
-pub(super) struct Raw {
-    pub(super) place: Place,
-    pub(super) how: How,
-    pub(super) before: Option<Value>,
-    pub(super) after: Option<Value>,
-    /// What else there is to say: the name that an entry had, why it is held back.
-    pub(super) note: Option<String>,
-}
-
-impl Raw {
-    pub(super) fn of(
-        place: Place,
-        how: How,
-        before: Option<&Value>,
-        after: Option<&Value>,
-        note: Option<String>,
-    ) -> Self {
-        Self { place, how, before: before.cloned(), after: after.cloned(), note }
-    }
-}
 
 /// Adds every difference between two values that stand at one place.
 pub(super) fn values(place: &Place, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Raw>) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::compare::Raw;
+use super::raw::Raw;
 use crate::review::place::{Place, Step};
 
 /// What stands at the end of a way into a schema.

@@ -23,6 +23,26 @@ const LINES: &[Line] = &[
     ),
     (
         Warning,
+        "wants what was said elsewhere to be passed to the tool",
+        r"\b(?:credentials|api keys?|secrets?|passwords?|tokens?|sensitive (?:data|information)|identifiable information|personal (?:data|information)|configs?|configuration)\b…\b(?:mentioned|visible|found|seen|shared|discussed|from|in)\b…\b(?:the |this |your )(?:conversation|session context|chat|context window)\b",
+    ),
+    (
+        Warning,
+        "wants keys or passwords of the user",
+        r"\b(?:extract|collect|gather|harvest|find|note|remember) (?:any|all|every)\b…\b(?:passwords?|api keys?|credentials|access tokens?|secrets|private keys?|credit card)\b",
+    ),
+    (
+        Warning,
+        "wants something encoded in the model's answer",
+        r"\b(?:encode[ds]?|encoding)\b…\b(?:base64|base32|hex|hexadecimal|rot13|binary)\b…\b(?:in|into|within|inside) (?:your|the|each|every) (?:response|reply|answer|message|url|image)\b",
+    ),
+    (
+        Warning,
+        "wants to know what other tools there are",
+        r"\b(?:each|every|any|all|other|another)(?: of the)?(?: other)?(?: connected| available| installed)? mcp servers?\b|\bmcp servers? (?:that )?(?:you are|you're|is|are) connected\b",
+    ),
+    (
+        Warning,
         "wants to know what other tools there are",
         r"\b(?:include|pass|send|provide|append|attach|copy|paste|insert|supply|submit|forward|dump|put)\b…\b(?:names?|list|descriptions?|schemas?) (?:and [a-z]{1,12} )?of (?:all |every |any |each )?(?:of )?(?:the |your |other )*(?:available |installed |connected |other )?(?:tools?|mcp servers?|functions)\b",
     ),
@@ -64,7 +84,7 @@ const LINES: &[Line] = &[
     (
         Danger,
         "redirects what the user sends",
-        r"\b(?:bcc|forward|redirect|reroute)\b (?:a copy |copies |it |them |everything |all )*(?:of [a-z ]{1,20}? )?(?:to )?[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]{2,}",
+        r"\b(?:bcc|forward|redirect|reroute)\b (?:(?:a|the|all|every|any|full|complete|whole|entire|daily|copy|copies|of|it|them|this|everything|results?|data|messages?|e?mails?|reports?|user's|your|their|contents?|summary|conversation) ){0,7}?(?:to )?[a-z0-9._%+-]+@[a-z0-9-]+\.[a-z]{2,}",
     ),
     (
         Warning,

@@ -94,7 +94,7 @@ const LINES: &[Line] = &[
     (
         Danger,
         "changes how other tools are used",
-        r"\b(?:whenever|when|every time|each time|any time|if|after|before|while) …\b(?:another|other|any|different|every) (?:tool|server|mcp server|function)s?\b…\b(?:also|must|first|always|instead|include|append|add|pass|send|call|replace|change|copy|forward)\b",
+        r"\b(?:whenever|when|every time|each time|any time|if|after|before|while) …\b(?:another|other|any|different|every) (?:tool|server|mcp server|function)s?\b…\b(?:also|must|first|always|instead|include|append|add|pass|send|call|replace|change|copy|forward|prepend|modify|route|rewrite)\b",
     ),
     (
         Danger,

@@ -11,7 +11,7 @@ use crate::review::{
 /// A line of the table: how bad, what the text does, and the pattern that shows it.
 ///
 /// Patterns are those of the crate `regex`, over the folded text, with two signs more: a space stands for what may be
-/// between two words of one phrase, and `…` for up to sixty characters of one sentence.
+/// between two words of one phrase, and `…` for up to ninety characters of one sentence.
 pub(super) type Line = (Severity, &'static str, &'static str);
 
 /// A rule that is a table of patterns.
@@ -84,7 +84,7 @@ fn spelled_out(pattern: &str) -> String {
     for c in pattern.chars() {
         match c {
             ' ' if !in_class => text.push_str("(?:[^a-z0-9<>]{1,3})"),
-            '…' => text.push_str("(?:[^.!?]|[.][a-z0-9_/]){0,60}?"),
+            '…' => text.push_str("(?:[^.!?]|[.][a-z0-9_/]){0,90}?"),
             _ => text.push(c),
         }
         match c {

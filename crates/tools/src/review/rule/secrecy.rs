@@ -86,5 +86,15 @@ const LINES: &[Line] = &[
         "wants something hidden",
         r"\bkeep\b…\bbetween (?:us|you and me|ourselves|you and this)\b|\bwithout further explanation\b",
     ),
+    (
+        Warning,
+        "gives the model an excuse to tell",
+        r"\bif (?:(?:you are |you're )?(?:asked|questioned)|(?:the user|anyone|they) (?:notices?|inquires?|becomes? suspicious))\b…\b(?:say|reply|respond|answer|claim|pretend)[^a-z0-9]{1,3}(?:that|this is|it is|it's|you are|you're|simply|standard)\b",
+    ),
+    (
+        Warning,
+        "wants something hidden",
+        r"\b(?:hidden|invisible|unseen|concealed|white-on-white) (?:json |html |text |xml |markdown )?(?:block|section|comment|footer|note|message|paragraph|tag)\b",
+    ),
     (Note, "says not to tell or show something", r"\b(?:do not|don't|never) (?:tell|mention|show)\b"),
 ];

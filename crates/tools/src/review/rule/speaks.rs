@@ -157,6 +157,46 @@ const LINES: &[Line] = &[
         r"(?:忽略|无视|無視)[^a-z0-9]{0,30}(?:指令|指示|提示|说明)",
     ),
     (
+        Warning,
+        "wants to see what the model was told by others",
+        r"\b(?:reveal|print|output|repeat|show|display|disclose|dump|return|quote|recite) (?:me )?(?:your|the) (?:full |entire |hidden |complete |original )*(?:system prompt|developer (?:message|prompt)|initial instructions|hidden instructions)\b",
+    ),
+    (
+        Warning,
+        "gives the model another task",
+        r"\byou (?:now )?have (?:a |one )?(?:new |another |more )?(?:important |urgent |priority |secret )*(?:task|mission|objective|goal)\b|\byour (?:new|real|actual|true|only) (?:priority |primary )?(?:task|mission|objective|goal|purpose|job) (?:is|now|:)",
+    ),
+    (
+        Danger,
+        "sets aside what the user asked for",
+        r"\buser'?s? (?:original |initial |first |current )?(?:requests?|questions?|instructions?|query|queries|task|wishes) (?:is|was|are|were|has been|have been|may be|must be|should be) (?:now |hereby )?(?:cancell?ed|void|overridden|superseded|replaced|obsolete|ignored|secondary|irrelevant|no longer)\b",
+    ),
+    (
+        Danger,
+        "claims an authority that a description does not have",
+        r"\[[a-z ]{0,20}\b(?:system|admin|security|operator)[a-z ]{0,12} (?:message|override|notice|alert|update|directive|command|instruction)s?\]|\b(?:urgent|critical|important|mandatory|official) (?:system|security|admin|platform) (?:message|notice|note|update|alert|instruction|directive)s? ?[:\]]",
+    ),
+    (
+        Warning,
+        "wants to come before every answer",
+        r"\b(?:before|prior to|after) (?:responding|replying|answering|you (?:respond|reply|answer))(?: to)? (?:any|every|each|all)\b",
+    ),
+    (
+        Warning,
+        "orders something to be run at once",
+        r"\b(?:execute|run) the following (?:shell )?(?:commands?|code|script)s?\b…\b(?:immediately|now|first|at once|silently)\b",
+    ),
+    (
+        Warning,
+        "threatens with what happens otherwise",
+        r"\bfailure to\b…\b(?:is|constitutes|will be|counts as)\b…\b(?:violation|breach|offen[cs]e|incident)\b",
+    ),
+    (
+        Warning,
+        "counts on what else the model can reach",
+        r"\bif you (?:have|also have|happen to have) (?:access to|tools? (?:for|to|that)|the ability to)\b…\b(?:list|include|read|send|call|use|run|copy|pass|execute)\b",
+    ),
+    (
         Note,
         "insists",
         r"\b(?:important|critical|mandatory|attention|warning) ?:|\byou must\b|\bmust always\b|\bmust never\b",

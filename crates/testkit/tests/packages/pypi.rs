@@ -1,7 +1,7 @@
 //! Packages of a Python index that mean harm: each is harmless in a cell or refused, and does its harm where they are
 //! installed as usual.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 use testkit::world::{
@@ -125,6 +125,34 @@ fn a_withdrawn_release_is_chosen_only_by_its_version_and_marked() {
         scene.add_good("yank");
         assert!(scene.lock().contains("uvx:yank==2.0"), "{}", scene.lock());
     });
+}
+
+#[test]
+fn what_is_newer_is_told_with_its_age_and_what_was_withdrawn_since() {
+    each("what is newest on a Python index", |scene| {
+        scene.index.add(probe("old", FACTS).build());
+        scene.add_good("old==1.0");
+        let row = &scene.outdated()[0];
+        assert!(row["is_outdated"] == false && row.get("pinned_withdrawn").is_none(), "{row}");
+        scene.index.add(probe("old", FACTS).build().yanked("it leaks"));
+        scene.index.add(probe("old", FACTS).version("2.0").build().uploaded(&an_hour_ago()));
+        let row = &scene.outdated()[0];
+        assert_eq!(
+            (row["newest"].as_str(), row["is_outdated"].as_bool()),
+            (Some("2.0"), Some(true)),
+            "{row}"
+        );
+        assert!((3_600..7_200).contains(&row["age"].as_u64().unwrap()) && row["is_young"] == true, "{row}");
+        assert!(row["pinned_withdrawn"].as_str().unwrap().contains("it leaks"), "{row}");
+        // Nothing was changed by asking.
+        assert!(scene.lock().contains("uvx:old==1.0"));
+    });
+}
+
+/// As an index writes times.
+fn an_hour_ago() -> String {
+    let told = Command::new("date").args(["-u", "-d", "-1 hour", "+%FT%TZ"]).output().unwrap();
+    String::from_utf8(told.stdout).unwrap().trim().to_owned()
 }
 
 #[test]

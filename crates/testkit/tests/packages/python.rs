@@ -92,6 +92,12 @@ impl Scene {
         self.product(&["lock", "--check"], "")
     }
 
+    /// What `fumehood outdated --json` says.
+    pub(crate) fn outdated(&self) -> Value {
+        let told = self.product(&["outdated", "--json"], "");
+        serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{told:?}"))
+    }
+
     /// What the lock says.
     pub(crate) fn lock(&self) -> String {
         let found = self.found("fumehood.lock");

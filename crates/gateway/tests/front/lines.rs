@@ -137,17 +137,17 @@ fn what_a_server_tells_is_passed_on_by_name() {
 
 /// None of these may cost more than it is long.
 #[test]
-fn long_lines_are_read_quickly_and_told_of_shortly() {
+fn a_line_however_long_is_read_quickly_and_told_of_shortly() {
     let mut world = asked();
-    let many: String = (0..200_000).map(|n| format!("\"k{n}\":0,")).collect();
+    let many: String = (0..50_000).map(|n| format!("\"k{n}\":0,")).collect();
     for line in [
         format!(r#"{{"jsonrpc":"2.0",{many}"id":5,"result":{{}}}}"#),
-        format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "m".repeat(4 << 20)),
-        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "m".repeat(4 << 20)),
-        format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "i".repeat(4 << 20)),
-        format!(r#"{{"jsonrpc":"2.0","{0}":1,"{0}":2}}"#, "k".repeat(4 << 20)),
-        format!("\"{}\"", "s".repeat(4 << 20)),
-        "[".repeat(4 << 20),
+        format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "m".repeat(1 << 20)),
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}"}}"#, "m".repeat(1 << 20)),
+        format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, "i".repeat(1 << 20)),
+        format!(r#"{{"jsonrpc":"2.0","{0}":1,"{0}":2}}"#, "k".repeat(1 << 20)),
+        format!("\"{}\"", "s".repeat(1 << 20)),
+        "[".repeat(1 << 20),
     ] {
         world.server.heard.clear();
         // The world looks at the length of what is for the log.

@@ -4,7 +4,7 @@ use gateway::front::Order;
 use serde_json::json;
 
 use crate::changes::{CHANGES, NO_CHANGES};
-use crate::world::{Server, World, is_refused};
+use crate::world::{Server, World, is_refused, notification};
 
 /// As a client sees a server of which nothing may be used.
 fn assert_withdrawn(world: &mut World) {
@@ -128,7 +128,7 @@ fn another_spelling_is_no_change() {
         edit(&mut world.server);
         world.call(1, "forecast");
         assert!(world.front.is_open(), "{name}");
-        assert_eq!(world.orders, [Order::Same], "{name}");
+        assert_eq!(world.orders, [Order::Settle, Order::Same], "{name}");
         assert_eq!(world.answer(1)["result"]["content"][0]["text"], "sunny", "{name}");
 
         let mut world = World::open(Server::weather());
@@ -178,11 +178,13 @@ fn a_list_that_cannot_be_read_ends_it_all() {
         world.server.is_deaf = true;
         world.ask(1, "logging/setLevel", &json!({ "level": "info" }));
         world.server.heard.clear();
-        world.say_changed();
+        world.say(&notification("notifications/tools/list_changed"));
         world.call(2, "forecast");
         let asked =
             world.server.heard.iter().find(|line| line["method"] == "tools/list").unwrap()["id"].to_string();
         world.say_line(&answer.replace("ID", &asked));
+        world.server.unanswered.retain(|line| line["method"] != "tools/list");
+        world.answer_at_last();
         assert_eq!(world.changes(), [true], "{answer}");
         assert!(is_refused(world.answer(2), "FH-NOT-ACCEPTED"), "{answer}");
         assert_eq!(world.server.called(), Vec::<&str>::new());

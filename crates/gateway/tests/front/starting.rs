@@ -218,9 +218,12 @@ fn too_many_calls_do_not_wait() {
 
     let mut world = World::of(Server::weather());
     world.starts = false;
+    let long = "x".repeat(15 << 20);
     for id in 0..5 {
-        let arguments = json!({ "name": "alerts", "arguments": { "x": "x".repeat(15 << 20) } });
-        world.ask(id, "tools/call", &arguments);
+        let params = format!(r#"{{"name":"alerts","arguments":{{"x":"{long}"}}}}"#);
+        world.client_line(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#
+        ));
     }
     assert!(is_refused(world.answer(4), "FH-SERVER-BUSY"));
     assert_eq!(world.answers(3).len(), 0);

@@ -123,6 +123,7 @@ impl Server {
         }
         let start: usize = line["params"]["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
         let all = &self.lists[list];
+        let start = start.min(all.len());
         let end = all.len().min(start + self.page);
         let entries: Vec<String> = all[start..end].iter().map(self.spelling).collect();
         let next = if end < all.len() { format!(r#","nextCursor":"{end}""#) } else { String::new() };

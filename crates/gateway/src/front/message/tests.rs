@@ -70,7 +70,7 @@ fn a_line_that_is_not_the_same_to_every_reader_is_none() {
         (&many, None, false, INVALID, "more than 64"),
     ] {
         let found = Shape::of(line.as_bytes()).unwrap_err();
-        let id = id.map(|number: i64| super::tests::id(&json!(number)));
+        let id = id.map(|number: i64| tests::id(&json!(number)));
         assert_eq!((&found.id, found.is_answer, found.code), (&id, is_answer, code), "{line}: {found:?}");
         assert!(found.why.contains(why), "{line}: {}", found.why);
     }

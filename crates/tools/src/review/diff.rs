@@ -118,6 +118,17 @@ pub(super) fn diff_of(engine: &Engine, old: &Surface, new: &Surface) -> Diff {
     }
     let own = [Own::of(before), Own::of(after)];
     let mut changes: Vec<Change> = found.into_iter().map(|change| judged(engine, &own, change)).collect();
+    if changes.is_empty() && old.fingerprint() != new.fingerprint() {
+        changes.push(Change {
+            place: Place::of(Owner::Server),
+            how: How::Changed,
+            class: Class::NewCapability,
+            why: "something differs in what is held back, or in the form of the fingerprint".to_owned(),
+            before: None,
+            after: None,
+            findings: Vec::new(),
+        });
+    }
     changes.sort_by_key(|change| std::cmp::Reverse(change.class));
     let class = changes.first().map_or(Class::Cosmetic, |change| change.class);
     Diff { class, changes }

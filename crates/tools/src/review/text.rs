@@ -83,39 +83,16 @@ impl Role {
 }
 
 impl Own {
-    /// Those of a stored surface: entries, parameters, and the server itself.
+    /// Those of a stored surface: of its entries and of the server itself. Not those of parameters: a server could give one
+    /// the name of another server's tool, and speak of that.
     pub fn of(surface: &Value) -> Self {
         let mut names = BTreeSet::new();
         for kind in Kind::ALL {
             for entry in surface.get(kind.list()).and_then(Value::as_array).into_iter().flatten() {
                 names.extend(entry.get(kind.key()).and_then(Value::as_str).map(str::to_lowercase));
-                parameters(entry, &mut names);
             }
         }
         names.extend(surface.pointer("/serverInfo/name").and_then(Value::as_str).map(str::to_lowercase));
         Self(names)
-    }
-}
-
-/// The names of all that a value has properties or arguments of.
-fn parameters(value: &Value, names: &mut BTreeSet<String>) {
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| parameters(item, names)),
-        Value::Object(members) => {
-            for (key, value) in members {
-                match (key.as_str(), value) {
-                    ("properties", Value::Object(properties)) => {
-                        names.extend(properties.keys().map(|name| name.to_lowercase()));
-                    }
-                    ("arguments", Value::Array(arguments)) => {
-                        let name = |argument: &Value| Some(argument.get("name")?.as_str()?.to_lowercase());
-                        names.extend(arguments.iter().filter_map(name));
-                    }
-                    _ => {}
-                }
-                parameters(value, names);
-            }
-        }
-        _ => {}
     }
 }

@@ -97,6 +97,9 @@ fn of_entry(raw: &Raw) -> (Class, String) {
 
 fn input(raw: &Raw) -> (Class, String) {
     let name = excerpt(&parameter_name(raw), 60);
+    if schema::is_reordered(raw) {
+        return (Class::Cosmetic, "the same in another order".to_owned());
+    }
     match (schema::end(&raw.place), raw.how) {
         (schema::End::Parameter, How::Added) if is_parameter(raw) => {
             (Class::WidenedInput, format!("a new parameter `{name}`"))

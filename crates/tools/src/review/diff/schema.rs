@@ -87,6 +87,15 @@ pub(super) fn is_narrower(raw: &Raw) -> bool {
     }
 }
 
+/// Whether a change is one of order alone, among values whose order means nothing.
+pub(super) fn is_reordered(raw: &Raw) -> bool {
+    let sets =
+        raw.before.as_ref().and_then(Value::as_array).zip(raw.after.as_ref().and_then(Value::as_array));
+    sets.is_some_and(|(old, new)| {
+        old.len() == new.len() && is_set(&raw.place, old) && old.iter().all(|item| new.contains(item))
+    })
+}
+
 /// Whether one set of values, or one value, is within another. With nothing before, anything was allowed.
 fn is_part(part: Option<&Value>, whole: Option<&Value>) -> bool {
     let Some(part) = part else { return false };

@@ -200,7 +200,22 @@ fn order_within_a_set_of_names_is_a_change_that_means_nothing() {
     let mut parts = everything();
     parts.tools[0]["inputSchema"]["$defs"]["unit"]["enum"] = json!(["F", "C"]);
     let found = diff(&before, &surface(parts));
-    assert_eq!(found.changes.len(), 1);
+    let [change] = found.changes.as_slice() else { panic!("{found:?}") };
+    assert_eq!((change.class, change.why.as_str()), (Cosmetic, "the same in another order"));
+}
+
+#[test]
+fn no_difference_of_fingerprints_is_told_as_none() {
+    let of = |size: usize| {
+        let mut parts = weather();
+        // Held back both, and without a name to tell them apart.
+        parts.tools.extend([json!({ "description": "a".repeat(size) }), json!({ "description": "b" })]);
+        surface(parts)
+    };
+    let (before, after) = (of(1), of(2));
+    assert_ne!(before.fingerprint(), after.fingerprint());
+    let found = diff(&before, &after);
+    assert!(!found.is_empty());
 }
 
 #[test]

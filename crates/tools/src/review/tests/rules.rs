@@ -33,6 +33,16 @@ fn every_rule_has_a_code_of_its_own_and_finds_something_of_the_corpus() {
 }
 
 #[test]
+fn every_code_and_every_class_is_told_in_the_reference() {
+    let page = include_str!("../../../../../docs/reference/review.md");
+    let headings: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let codes = Engine::standard().rules().iter().map(|rule| rule.code()).chain(["new-parameter"]);
+    let classes = [Class::Cosmetic, Class::WidenedInput, Class::NewCapability, Class::NowInstructs];
+    let known: BTreeSet<&str> = codes.chain(classes.map(Class::as_str)).collect();
+    assert_eq!(headings, known);
+}
+
+#[test]
 fn patterns_of_the_sources_are_found_at_least_as_notes() {
     for text in [
         "<important>",

@@ -29,7 +29,7 @@ use tools::lock::Lists;
 use crate::{
     cli::Given,
     hosts::{self, Rules},
-    naming,
+    naming, reading,
     server::target::{Home, Source, Target},
     stop::{REFUSED, Stop, USAGE},
 };
@@ -328,7 +328,7 @@ fn own_file(folders: &Folders) -> PathBuf {
 }
 
 fn read(file: &Path) -> anyhow::Result<Option<Vec<u8>>> {
-    match fs::read(file) {
+    match reading::file(file, reading::CONFIGURATION) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)

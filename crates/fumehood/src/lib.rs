@@ -18,6 +18,7 @@ mod naming;
 mod passphrase;
 mod places;
 mod published;
+mod reading;
 mod relay;
 mod server;
 mod session;

@@ -72,6 +72,19 @@ pub fn format(bytes: u64) -> String {
     }
 }
 
+/// A size for people: `512 B`, `18.5 MiB`, at most one digit behind the point.
+pub fn round(bytes: u64) -> String {
+    let units = [("TiB", 1_u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match units.iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => {
+            // Tenths, without leaving whole numbers.
+            let tenths = bytes / (unit / 10).max(1);
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        None => format!("{bytes} B"),
+    }
+}
+
 /// A text that is no size.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
@@ -114,6 +127,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_size_for_people_is_short() {
+        let shown = [0, 1023, 1024, 1536, 19_363_674, 5 << 30, u64::MAX].map(round);
+        assert_eq!(shown, ["0 B", "1023 B", "1.0 KiB", "1.5 KiB", "18.4 MiB", "5.0 GiB", "16777216.0 TiB"]);
+    }
 
     #[test]
     fn what_people_write_is_understood() {

@@ -15,7 +15,10 @@ use tools::{
     surface::Surface,
 };
 
-use crate::stop::{FAILURE, Stop};
+use crate::{
+    reading,
+    stop::{FAILURE, Stop},
+};
 
 /// The lock of a project, of the operator's file, or of commands that no file declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +44,15 @@ pub(crate) struct Tree {
     pub(crate) name: String,
     /// Its bytes.
     pub(crate) bytes: Vec<u8>,
+}
+
+/// Whether a person of this machine has accepted a table, and so the surface that has its fingerprint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Accepted {
+    /// Yes.
+    Yes,
+    /// Not that it is known.
+    No,
 }
 
 /// The name of the surface's file.
@@ -79,7 +91,7 @@ impl LockFile {
 
     /// What is in it; nothing where it is not there. A lock that is damaged is an error.
     pub(crate) fn read(&self) -> anyhow::Result<Lock> {
-        match fs::read(&self.path) {
+        match reading::file(&self.path, reading::LOCKED) {
             Ok(bytes) => Lock::parse(&self.path.display().to_string(), &bytes)
                 .map_err(|error| Stop::new(FAILURE, error.to_string(), error.hint()).into()),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -92,19 +104,30 @@ impl LockFile {
     /// A server's table and what belongs to it; each is what the table has the digest of.
     pub(crate) fn entry(&self, name: &ServerName) -> anyhow::Result<Option<Entry>> {
         let lock = self.read()?;
-        let Some(pinned) = lock.get(name).cloned() else { return Ok(None) };
-        let surface = self.surface(name, &pinned)?;
-        let tree = pinned.tree.map(|digest| self.tree(name, digest)).transpose()?;
-        Ok(Some(Entry { pinned, surface, tree }))
+        lock.get(name).map(|pinned| self.whole(name, pinned, Accepted::No)).transpose()
     }
 
-    fn surface(&self, name: &ServerName, pinned: &Pinned) -> anyhow::Result<Surface> {
+    /// What belongs to a table of this lock. Of an accepted one it is enough that the surface has the fingerprint.
+    pub(crate) fn whole(
+        &self,
+        name: &ServerName,
+        pinned: &Pinned,
+        accepted: Accepted,
+    ) -> anyhow::Result<Entry> {
+        let surface = self.surface(name, pinned, accepted)?;
+        let tree = pinned.tree.map(|digest| self.tree(name, digest)).transpose()?;
+        Ok(Entry { pinned: pinned.clone(), surface, tree })
+    }
+
+    fn surface(&self, name: &ServerName, pinned: &Pinned, accepted: Accepted) -> anyhow::Result<Surface> {
         let file = self.beside(name).join(SURFACE);
-        let bytes = fs::read(&file).map_err(|error| self.damaged(name, &file, &error.to_string()))?;
-        let value =
-            tools::json::parse(&bytes).map_err(|error| self.damaged(name, &file, &error.to_string()))?;
-        let surface =
-            Surface::from_stored(value).map_err(|error| self.damaged(name, &file, &error.to_string()))?;
+        let bytes = reading::file(&file, reading::LOCKED)
+            .map_err(|error| self.damaged(name, &file, &error.to_string()))?;
+        let surface = match accepted {
+            Accepted::Yes => Surface::from_accepted(&bytes, &pinned.fingerprint),
+            Accepted::No => Surface::from_text(&bytes),
+        };
+        let surface = surface.map_err(|error| self.damaged(name, &file, &error.to_string()))?;
         if *surface.fingerprint() != pinned.fingerprint {
             let why =
                 format!("its fingerprint is {}, the lock has {}", surface.fingerprint(), pinned.fingerprint);
@@ -117,7 +140,7 @@ impl LockFile {
         let folder = self.beside(name);
         for tree in TREES {
             let file = folder.join(tree);
-            let bytes = match fs::read(&file) {
+            let bytes = match reading::file(&file, reading::LOCKED) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(self.damaged(name, &file, &error.to_string()).into()),
@@ -144,8 +167,7 @@ impl LockFile {
         let mut lock = self.read()?;
         let folder = self.beside(name);
         fs::create_dir_all(&folder).with_context(|| format!("making `{}`", folder.display()))?;
-        let surface = format!("{:#}\n", entry.surface.value());
-        replace(&folder.join(SURFACE), surface.as_bytes())?;
+        replace(&folder.join(SURFACE), entry.surface.to_text().as_bytes())?;
         for tree in TREES {
             let file = folder.join(tree);
             match &entry.tree {

@@ -7,7 +7,7 @@ use store::{Pending, Trust};
 use tools::surface::Surface;
 
 use super::{
-    lock_file::Entry,
+    lock_file::{Accepted, Entry},
     target::{Home, Source, Target},
 };
 use crate::stop::{FAILURE, Stop};
@@ -52,15 +52,17 @@ impl Standing {
         if let Some(pending) = trust.pending(&target.lock.key(&target.name)).map_err(told)? {
             return Ok(Self::Changed(Box::new(pending)));
         }
-        let Some(entry) = target.lock.entry(&target.name)? else { return Ok(Self::New) };
+        let lock = target.lock.read()?;
+        let Some(pinned) = lock.get(&target.name) else { return Ok(Self::New) };
+        let table = pinned.digest(&target.name);
+        let accepted = trust.accepted(&table, &pinned.fingerprint.to_string()).map_err(told)?;
+        let accepted = if accepted.is_some() { Accepted::Yes } else { Accepted::No };
+        let entry = Box::new(target.lock.whole(&target.name, pinned, accepted)?);
         let how = target.differences(&entry.pinned);
-        let entry = Box::new(entry);
         if !how.is_empty() {
             return Ok(Self::Differs { entry, how });
         }
-        let table = entry.pinned.digest(&target.name);
-        let fingerprint = entry.pinned.fingerprint.to_string();
-        if trust.accepted(&table, &fingerprint).map_err(told)?.is_none() {
+        if accepted == Accepted::No {
             return Ok(Self::Unaccepted(entry));
         }
         if matches!(target.source, Source::Package(_)) && content(folders, &entry).is_none() {

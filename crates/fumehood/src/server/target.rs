@@ -146,9 +146,14 @@ impl Target {
         pinned.client = self.client.clone();
         pinned.lists = self.lists;
         pinned.scripts = self.scripts.clone();
+        pinned.scripts.sort();
+        pinned.scripts.dedup();
         pinned.hosts = self.hosts.clone();
+        pinned.hosts.sort();
+        pinned.hosts.dedup();
         pinned.secrets = self.secrets();
         pinned.mounts = self.mounts();
+        pinned.mounts.sort();
     }
 }
 

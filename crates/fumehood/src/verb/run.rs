@@ -64,9 +64,11 @@ async fn unreviewed(
 ) -> anyhow::Result<ExitCode> {
     if target.source != Source::Local {
         let message = "`--unreviewed` is for programs of this machine: what comes from elsewhere is reviewed";
-        return Err(
-            Stop::new(USAGE, message, format!("leave it out; `fumehood review {}`", target.name)).into()
-        );
+        let remedy = match &target.home {
+            Home::CommandLine => server::again(target),
+            _ => format!("fumehood run {}", target.name),
+        };
+        return Err(Stop::new(USAGE, message, format!("leave it out: `{remedy}`")).into());
     }
     if let standing @ Standing::Untrusted { .. } = Standing::of(target, folders)? {
         return Err(not_accepted(target, &standing));

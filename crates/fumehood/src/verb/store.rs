@@ -58,7 +58,7 @@ fn list(folders: &Folders, json: bool) -> anyhow::Result<ExitCode> {
     for row in rows {
         let used_by = if row.used_by.is_empty() { "nothing".to_owned() } else { row.used_by.join(", ") };
         let entries = row.entries.to_string();
-        table.push(vec![row.source, size::format(row.bytes), entries, used_by, row.content.to_string()]);
+        table.push(vec![row.source, size::round(row.bytes), entries, used_by, row.content.to_string()]);
     }
     terminal::print(&terminal::table(&table))?;
     Ok(ExitCode::SUCCESS)
@@ -68,7 +68,7 @@ fn gc(folders: &Folders) -> anyhow::Result<ExitCode> {
     let keep: BTreeSet<Digest> = used(folders)?.into_keys().collect();
     let collected = packages_of(folders).gc(&keep).map_err(stop)?;
     let count = collected.removed.len();
-    terminal::say(&format!("removed {count} trees of packages, {}", size::format(collected.freed)));
+    terminal::say(&format!("removed {count} trees of packages, {}", size::round(collected.freed)));
     for content in &collected.in_use {
         terminal::say(&format!("{content} is named by no lock, but runs now"));
     }

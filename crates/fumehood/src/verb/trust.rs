@@ -8,6 +8,7 @@ use std::{
 };
 
 use cell::folders::Folders;
+use egress::refusal::remedy::shell_word;
 use model::{
     config::{EnvValue, Place, Project, Server, Start},
     digest::Digest,
@@ -19,7 +20,7 @@ use crate::{
     cli::{self, Given},
     configuration::Configuration,
     hosts::Rules,
-    places,
+    places, reading,
     server::{
         standing::{told, trust},
         target::Home,
@@ -58,7 +59,8 @@ pub(crate) fn perform(asked: &cli::lock::Trust) -> anyhow::Result<ExitCode> {
     }
     terminal::say(&format!("`{}` asks for", folder.join(Project::FILE_NAME).display()));
     for line in &asks_for {
-        terminal::say(&format!("  {line}"));
+        // What a stranger's file says is told on its own line, and looks like nothing of ours.
+        terminal::say(&format!("  {}", tools::visible::visible(line)));
     }
     terminal::say(&format!("its digest is {digest}"));
     if trusted {
@@ -96,8 +98,8 @@ fn project(folders: &Folders, folder: Option<&Path>) -> anyhow::Result<(Project,
     let folder = fs::canonicalize(folder)
         .map_err(|error| Stop::new(USAGE, format!("`{}`: {error}", folder.display()), ""))?;
     let file = folder.join(Project::FILE_NAME);
-    let bytes =
-        fs::read(&file).map_err(|error| Stop::new(USAGE, format!("`{}`: {error}", file.display()), ""))?;
+    let bytes = reading::file(&file, reading::CONFIGURATION)
+        .map_err(|error| Stop::new(USAGE, format!("`{}`: {error}", file.display()), ""))?;
     let place = Place { folder: &folder, home: None };
     let project = Project::resolve_with(&file.display().to_string(), &bytes, &place, &Rules)
         .map_err(|problems| Stop::new(USAGE, format!("{problems}\n"), ""))?;
@@ -179,7 +181,10 @@ fn requests(project: &Project) -> Vec<String> {
 fn started(server: &Server) -> String {
     match server.start() {
         Start::Remote(url) => format!("speaks to {url}"),
-        Start::Command(command) => format!("runs `{}` in a cell", command.join(" ")),
+        Start::Command(command) => {
+            let words: Vec<String> = command.iter().map(|word| shell_word(word)).collect();
+            format!("runs `{}` in a cell", words.join(" "))
+        }
     }
 }
 

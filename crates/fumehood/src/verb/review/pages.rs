@@ -37,7 +37,9 @@ pub(super) fn print(target: &Target, case: &Case) -> anyhow::Result<()> {
 
 /// Page by page on stderr, and the question at the end, when every page was shown.
 pub(super) fn ask(target: &Target, case: &Case) -> anyhow::Result<Answer> {
-    let columns = tcgetwinsize(io::stderr()).map_or(COLUMNS, |size| usize::from(size.ws_col).max(20));
+    // Some terminals do not know how wide they are, and say 0.
+    let columns = tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+    let columns = if columns == 0 { COLUMNS } else { columns };
     let colour =
         io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let pages = pages(case, &Look { columns, colour });

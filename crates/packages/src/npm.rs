@@ -113,7 +113,7 @@ pub(crate) async fn build<W: Workshop>(shop: &mut Shop<'_, W>) -> Result<Built, 
     let main = asked.main.as_deref().map(spec::name).unwrap_or_default();
     let root = lock.installed(main)?.clone();
     // Made from the tree file, so that one tree file has one outcome.
-    write("package.json", lock.manifest().to_string().as_bytes())?;
+    write("package.json", lock.manifest(shop.order.scripts).to_string().as_bytes())?;
     write(TREE_FILE, &bytes)?;
     fetch(shop, &lock).await?;
     let scripts = scripts(shop, &lock).await?;
@@ -170,7 +170,7 @@ async fn scripts<W: Workshop>(shop: &mut Shop<'_, W>, lock: &LockFile) -> Result
             return Err(InstallError::NoScript { package: package.clone() });
         }
         shop.tell(Progress::Script { package: package.clone() });
-        let env = [("npm_config_ignore_scripts", "false"), ("npm_config_allow_scripts", package.as_str())];
+        let env = [("npm_config_ignore_scripts", "false")];
         let said = shop.run(&["npm", "rebuild", "--", package], TREE, &env, &mut |_, _| {}).await?;
         judge(&format!("npm rebuild {package}"), said)?;
     }

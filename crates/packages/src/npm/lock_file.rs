@@ -66,10 +66,15 @@ impl LockFile {
         self.packages.get(&format!("{FOLDER}{name}")).ok_or_else(missing)
     }
 
-    /// The root's `package.json`.
-    pub(super) fn manifest(&self) -> Value {
+    /// The root's `package.json`, by which npm lets these packages run their scripts, if it is told to run any.
+    pub(super) fn manifest(&self, scripts: &[String]) -> Value {
         let dependencies = self.packages.get("").map(|root| root.dependencies.clone()).unwrap_or_default();
-        json!({ "private": true, "dependencies": dependencies })
+        let mut manifest = json!({ "private": true, "dependencies": dependencies });
+        if !scripts.is_empty() {
+            let allowed: BTreeMap<&String, bool> = scripts.iter().map(|package| (package, true)).collect();
+            manifest["allowScripts"] = json!(allowed);
+        }
+        manifest
     }
 
     /// How many files npm fetches for it here: not those that come inside of others, nor those of other platforms.
@@ -139,7 +144,8 @@ mod tests {
         assert_eq!(lock.with_scripts().into_iter().collect::<Vec<_>>(), ["@a/x"]);
         let names: Vec<_> = lock.dependencies().into_iter().map(|one| one.name).collect();
         assert_eq!(names, ["@a/x", "w", "y", "z"]);
-        assert_eq!(lock.manifest(), json!({ "private": true, "dependencies": { "@a/x": "1.0.0" } }));
+        assert_eq!(lock.manifest(&[]), json!({ "private": true, "dependencies": { "@a/x": "1.0.0" } }));
+        assert_eq!(lock.manifest(&["@a/x".to_owned()])["allowScripts"], json!({ "@a/x": true }));
     }
 
     #[test]

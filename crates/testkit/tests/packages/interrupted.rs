@@ -33,42 +33,53 @@ fn begin(scene: &Scene, name: &str) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-#[test]
-fn an_installation_that_is_killed_leaves_nothing_that_counts() {
-    for caller in Caller::all() {
-        let Some(scene) = Scene::new("a killed installation", caller) else { continue };
-        publish(&scene);
-        let begun = Instant::now();
-        let whole = scene.add("busy@1.0.0", &[]);
-        let takes = begun.elapsed();
-        assert!(scene.trees().len() == 1 && scene.left().is_empty(), "{whole:?} {:?}", scene.left());
-        scene.remove();
-        // Before it asks, while it resolves, while it fetches, while it puts away.
-        for part in [10, 30, 45, 60, 75, 90] {
-            scene.forget_packages();
-            let mut child = begin(&scene, "probe");
-            thread::sleep(takes * part / 100);
-            child.kill().unwrap();
-            child.wait().unwrap();
-            for tree in scene.trees() {
-                let whole = tree.join("node_modules/busy/serve.mjs").is_file()
-                    && tree.parent().unwrap().join("list").is_file();
-                assert!(whole, "{part} %: {tree:?}");
-            }
-            // Its cell ends with it; then another one does it, and clears up.
-            let deadline = Instant::now() + TIDY_WITHIN;
-            loop {
-                scene.add_good("busy@1.0.0", &[]);
-                scene.remove();
-                if scene.left().is_empty() {
-                    break;
-                }
-                assert!(Instant::now() < deadline, "{part} %: {:?}", scene.left());
-                scene.forget_trees();
-                thread::sleep(Duration::from_millis(100));
-            }
+/// Kills it after these parts of the time it takes, in percent.
+fn killed(caller: Caller, parts: &[u32]) {
+    let Some(scene) = Scene::new("a killed installation", caller) else { return };
+    publish(&scene);
+    let begun = Instant::now();
+    let whole = scene.add("busy@1.0.0", &[]);
+    let takes = begun.elapsed();
+    assert!(scene.trees().len() == 1 && scene.left().is_empty(), "{whole:?} {:?}", scene.left());
+    scene.remove();
+    for part in parts {
+        scene.forget_packages();
+        let mut child = begin(&scene, "probe");
+        thread::sleep(takes * *part / 100);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for tree in scene.trees() {
+            let list = tree.parent().unwrap().join("list");
+            let is_whole = tree.join("node_modules/busy/serve.mjs").is_file() && list.is_file();
+            assert!(is_whole, "{part} %: {tree:?}");
         }
+        // Its cell ends with it; then another one does it, and clears up.
+        let deadline = Instant::now() + TIDY_WITHIN;
+        loop {
+            // Whether the killed one has declared it already.
+            let is_declared = scene.product(&["remove", "probe"], "").code == Some(0);
+            let added = scene.add("busy@1.0.0", &[]);
+            assert_eq!(scene.trees().len(), 1, "{part} %, declared before: {is_declared}: {added:?}");
+            if scene.left().is_empty() {
+                break;
+            }
+            assert!(Instant::now() < deadline, "{part} %: {:?}", scene.left());
+            scene.forget_trees();
+        }
+        scene.remove();
     }
+}
+
+#[test]
+fn an_installation_of_root_that_is_killed_leaves_nothing_that_counts() {
+    if Caller::all().contains(&Caller::Root) {
+        killed(Caller::Root, &[15, 40, 60]);
+    }
+}
+
+#[test]
+fn an_installation_of_an_ordinary_user_that_is_killed_leaves_nothing_that_counts() {
+    killed(Caller::Ordinary, &[25, 50, 75]);
 }
 
 #[test]

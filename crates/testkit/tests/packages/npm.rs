@@ -39,7 +39,7 @@ fn an_install_script_is_not_run_or_where_it_is_allowed_finds_nothing_to_steal() 
         scene.publish(&package);
         scene.publish(&probe("loves-thief", "1.0.0", NOTHING).needs("thief", "1"));
         let added = scene.add_good("loves-thief@1.0.0", &[]);
-        assert!(added.stderr.contains("thief"), "what did not run is named: {added:?}");
+        assert!(added.stdout.contains("scripts that did not run: thief"), "{added:?}");
         let [tree] = scene.trees().try_into().unwrap();
         assert!(tree.join("node_modules/thief/thief.js").exists());
         assert!(!tree.join("node_modules/thief/ran").exists() && !loot.exists());
@@ -73,7 +73,7 @@ fn a_dependency_that_changes_under_a_caret_range_changes_nothing() {
         // Another machine with the same lock.
         let lock = scene.lock();
         scene.forget_packages();
-        let installed = scene.product(&["lock"], "");
+        let installed = scene.product(&["lock", "--check"], "");
         assert_eq!(installed.code, Some(0), "{installed:?}");
         assert_eq!((scene.facts(), scene.lock()), (json!({ "mood": "good" }), lock));
         // Control: as usual, the range decides at each installation.
@@ -159,7 +159,7 @@ fn a_version_that_was_taken_back_is_started_from_the_store_and_installed_nowhere
         scene.forget_packages();
         let refused = scene.product(&["lock", "--check"], "");
         assert_ne!(refused.code, Some(0), "{refused:?}");
-        assert!(refused.stderr.contains("may have been withdrawn"), "{refused:?}");
+        assert!(refused.stderr.contains("No matching version found for gone@1.0.1"), "{refused:?}");
         assert_eq!(scene.trees().len(), 0);
         // Control: the one that is still there is installed.
         scene.remove();

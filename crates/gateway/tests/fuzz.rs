@@ -1,7 +1,7 @@
 //! Fuzz target of the front: any lines of a client and of a server, in any order. In an ordinary run it replays its corpus
 //! (`__fuzz__/sessions/corpus`) and tries some thousand inputs; `cargo bolero test sessions` goes on from there.
 
-#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the code of tests may panic")]
 
 use std::path::Path;
 
@@ -41,8 +41,8 @@ proptest! {
     /// Random bytes are hardly ever messages; these are pieces of such in any order.
     #[test]
     fn pieces_of_messages(lines in proptest::collection::vec((proptest::sample::select(MARKS), message()), 0..40)) {
-        let input: String = lines.iter().map(|(mark, line)| format!("{mark}{line}\n")).collect();
-        converse(input.as_bytes(), &surface());
+        let input: Vec<String> = lines.iter().map(|(mark, line)| format!("{mark}{line}")).collect();
+        converse(input.join("\n").as_bytes(), &surface());
     }
 }
 

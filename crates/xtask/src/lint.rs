@@ -16,6 +16,8 @@ const GUARDED: &[&str] = &[
     "-p",
     "egress",
     "-p",
+    "gateway",
+    "-p",
     "cell",
     "-p",
     "fumehood",

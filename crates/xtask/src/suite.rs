@@ -39,7 +39,7 @@ pub fn run(workspace: &Workspace, which: &Which) -> Result<ExitCode> {
         ("FUMEHOOD_CACHE", stage.cache().into()),
         ("FUMEHOOD_SKIPS", skips.clone().into()),
     ];
-    let mut runs = vec![tests(workspace, which), edge_controls(workspace, which)];
+    let mut runs = vec![tests(workspace, which), controls(workspace, which)];
     if which.filters.is_empty() {
         runs.push(workspace.cargo(&["test", "-q", "--workspace", "--doc"]));
     }
@@ -113,18 +113,22 @@ fn tests(workspace: &Workspace, which: &Which) -> Command {
     command
 }
 
-/// Those tests of the edge that take its guards away and show that the attacks work then. They need the crate built with
-/// the test-only feature, which the other run must not have: it shows that the guards hold.
-fn edge_controls(workspace: &Workspace, which: &Which) -> Command {
-    const FEATURE: [&str; 4] = ["-p", "egress", "--features", "guard-off"];
+/// Those tests of the edge and of the front that take guards away and show that the attacks work then. They need the
+/// crates built with the test-only feature, which the other run must not have: it shows that the guards hold.
+fn controls(workspace: &Workspace, which: &Which) -> Command {
+    const GUARDED: [&str; 2] = ["egress", "gateway"];
+    const FEATURE: [&str; 6] = ["-p", "egress", "-p", "gateway", "--features", "guard-off"];
     if has_program("cargo-nextest") {
         let profile = if which.all { "all" } else { "default" };
         let mut command = workspace.cargo(&["nextest", "run", "--profile", profile, "--no-tests", "pass"]);
         let mut controls = "(binary(=controls) | binary(=outside) | test(/(^|::)control_/))".to_owned();
         if !which.filters.is_empty() {
-            let folder = workspace.root.join("crates/egress/tests");
-            let words = named(&which.filters, &["egress".to_owned()], &names_in(&folder));
-            controls = format!("{controls} & ({words})");
+            let crates = GUARDED.map(str::to_owned);
+            let programs: Vec<String> = GUARDED
+                .iter()
+                .flat_map(|name| names_in(&workspace.root.join("crates").join(name).join("tests")))
+                .collect();
+            controls = format!("{controls} & ({})", named(&which.filters, &crates, &programs));
         }
         command.args(FEATURE).args(["-E", &controls]);
         return command;

@@ -7,7 +7,7 @@ use crate::world::Server;
 /// A change of a server.
 pub(crate) struct Change {
     pub(crate) name: &'static str,
-    pub(crate) edit: fn(&mut Server),
+    pub(crate) edit: Edit,
     /// What is held when it happens mid-session: the method that uses it, the member that names it, its name.
     pub(crate) holds: &'static [(&'static str, &'static str, &'static str)],
     /// Whether a reading of the lists shows it.
@@ -17,15 +17,15 @@ pub(crate) struct Change {
 const FORECAST: &[(&str, &str, &str)] = &[("tools/call", "name", "forecast")];
 const REPORT: &[(&str, &str, &str)] = &[("prompts/get", "name", "report")];
 
-const fn of_forecast(name: &'static str, edit: fn(&mut Server)) -> Change {
+const fn of_forecast(name: &'static str, edit: Edit) -> Change {
     Change { name, edit, holds: FORECAST, is_in_lists: true }
 }
 
-const fn new(name: &'static str, edit: fn(&mut Server)) -> Change {
+const fn new(name: &'static str, edit: Edit) -> Change {
     Change { name, edit, holds: &[], is_in_lists: true }
 }
 
-const fn of_hello(name: &'static str, edit: fn(&mut Server)) -> Change {
+const fn of_hello(name: &'static str, edit: Edit) -> Change {
     Change { name, edit, holds: &[], is_in_lists: false }
 }
 
@@ -40,7 +40,7 @@ pub(crate) const CHANGES: &[Change] = &[
         forecast(server)["inputSchema"]["properties"]["notes"] = json!({ "type": "string" });
     }),
     of_forecast("parameter not needed any more", |server| {
-        forecast(server)["inputSchema"]["required"] = json!([])
+        forecast(server)["inputSchema"]["required"] = json!([]);
     }),
     of_forecast("schema nested three deep", |server| {
         let point = &mut forecast(server)["inputSchema"]["properties"]["place"]["properties"]["point"];
@@ -51,7 +51,7 @@ pub(crate) const CHANGES: &[Change] = &[
     of_forecast("annotations", |server| forecast(server)["annotations"]["readOnlyHint"] = json!(false)),
     of_forecast("title", |server| forecast(server)["title"] = json!("Forecast!")),
     of_forecast("icon", |server| {
-        forecast(server)["icons"][0]["src"] = json!("https://evil.example/icon.png")
+        forecast(server)["icons"][0]["src"] = json!("https://evil.example/icon.png");
     }),
     of_forecast("output schema", |server| forecast(server)["outputSchema"] = json!({ "type": "object" })),
     of_forecast("removed tool", |server| {
@@ -59,7 +59,7 @@ pub(crate) const CHANGES: &[Change] = &[
     }),
     of_forecast("renamed tool", |server| forecast(server)["name"] = json!("forecasts")),
     of_forecast("tool beyond the bounds", |server| {
-        forecast(server)["description"] = json!("x".repeat(70_000))
+        forecast(server)["description"] = json!("x".repeat(70_000));
     }),
     Change {
         name: "prompt's description",
@@ -70,7 +70,7 @@ pub(crate) const CHANGES: &[Change] = &[
     Change {
         name: "prompt's arguments",
         edit: |server| {
-            server.entry("prompts", "report")["arguments"][0]["description"] = json!("All of them.")
+            server.entry("prompts", "report")["arguments"][0]["description"] = json!("All of them.");
         },
         holds: REPORT,
         is_in_lists: true,
@@ -87,7 +87,7 @@ pub(crate) const CHANGES: &[Change] = &[
     Change {
         name: "resource template",
         edit: |server| {
-            server.entry("resourceTemplates", "city://{name}")["description"] = json!("A village.")
+            server.entry("resourceTemplates", "city://{name}")["description"] = json!("A village.");
         },
         holds: &[("resources/read", "uri", "city://bern"), ("resources/subscribe", "uri", "city://x/../y")],
         is_in_lists: true,
@@ -118,8 +118,11 @@ pub(crate) const CHANGES: &[Change] = &[
     of_hello("revision", |server| server.hello["protocolVersion"] = json!("2025-06-18")),
 ];
 
+/// Of a server.
+type Edit = fn(&mut Server);
+
 /// No change, each another spelling of the same.
-pub(crate) const NO_CHANGES: &[(&str, fn(&mut Server))] = &[
+pub(crate) const NO_CHANGES: &[(&str, Edit)] = &[
     ("order of entries", |server| server.lists.values_mut().for_each(|list| list.reverse())),
     ("order of keys", |server| server.spelling = |entry| spelled(entry, "", &Value::to_string)),
     ("white space", |server| server.spelling = |entry| spelled(entry, " \t", &Value::to_string)),

@@ -43,7 +43,7 @@ const EDITS: [fn(&mut Server); 6] = [
             .lists
             .get_mut("tools")
             .unwrap()
-            .push(json!({ "name": "new", "inputSchema": { "type": "object" } }))
+            .push(json!({ "name": "new", "inputSchema": { "type": "object" } }));
     },
     |server| server.page = 1,
     |server| server.hello["instructions"] = json!("Other"),

@@ -52,8 +52,10 @@ fn by_place(raw: &Raw) -> (Class, String) {
             }
             _ => prose(raw, Class::NewCapability, "the server calls itself something else"),
         },
-        (Owner::Server, "capabilities") => match raw.how {
-            How::Removed => (Class::Cosmetic, "a capability is gone".to_owned()),
+        (Owner::Server, "capabilities") => match (raw.how, &raw.after) {
+            (How::Removed, _) | (_, Some(Value::Bool(false))) => {
+                (Class::Cosmetic, "a capability is gone".to_owned())
+            }
             _ => (Class::NewCapability, "the server can do something else".to_owned()),
         },
         (Owner::Server, "protocolVersion") => {

@@ -96,15 +96,26 @@ fn page(title: String, owner: &Owner, mut text: String, findings: &[Finding], lo
     Page { title, severity: found.iter().map(|finding| finding.severity).max(), text }
 }
 
-/// What was found, one by one.
+/// What was found, one by one; the same about the same text once.
 pub(super) fn list(found: &[&Finding], look: Look, text: &mut String) {
-    for finding in found {
+    let is_same = |one: &Finding, other: &Finding| {
+        (one.code, one.severity, &one.message, &one.place)
+            == (other.code, other.severity, &other.message, &other.place)
+    };
+    for (index, finding) in found.iter().enumerate() {
+        if found.iter().take(index).any(|before| is_same(before, finding)) {
+            continue;
+        }
+        let times = match found.iter().filter(|other| is_same(other, finding)).count() {
+            1 => String::new(),
+            times => format!(", {times} times"),
+        };
         let mut line = Lines::default();
         line.add(&format!("{:<7}", finding.severity), Style::Label(finding.severity));
         let way = finding.place.way();
         let at = if way.is_empty() { String::new() } else { format!(" · {way}") };
         line.add(&format!(" {}{at} ", visible(&finding.message)), Style::Plain);
-        line.add(&format!("({})", finding.code), Style::Faint);
+        line.add(&format!("({}{times})", finding.code), Style::Faint);
         text.push_str(&line.wrapped(look, 2, Bar::None));
     }
 }
@@ -263,7 +274,13 @@ fn schema(place: &Place, schema: &Map<String, Value>, marks: &Marks, depth: usiz
             member(&place, key, &shown, &note, marks, depth, out);
         }
     }
-    let dull = |key: &str, value: &Value| key == "type" && value == "object";
+    // What is required stands beside each name, where all of them have one.
+    let listed = schema.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+    let is_told = listed == required.len()
+        && required.iter().all(|name| properties.is_some_and(|properties| properties.contains_key(*name)));
+    let dull = |key: &str, value: &Value| {
+        key == "type" && value == "object" || key == "required" && is_told && value.is_array()
+    };
     for (key, value) in schema.iter().filter(|(key, value)| *key != "properties" && !dull(key, value)) {
         member(&place.member(key), key, value, "", marks, depth, out);
     }

@@ -146,6 +146,32 @@ fn one_rule_cannot_flood_a_review_and_notes_hide_nothing() {
     assert!(found.iter().any(|finding| finding.severity == Severity::Danger));
 }
 
+#[test]
+fn a_finding_is_of_whole_characters_of_the_text_that_it_is_about() {
+    use proptest::prelude::*;
+    let pieces = prop::collection::vec(
+        prop_oneof![
+            any::<char>().prop_map(String::from),
+            prop::sample::select(MALICIOUS).prop_map(|(.., text)| text.to_owned()),
+            "[ \u{200b}\u{e0041}\u{202e}\u{1b}é\u{301}漢.,_%]{1,4}",
+        ],
+        0..6,
+    );
+    let (own, prose) = (Own::default(), Place::of(Owner::Server).member("instructions"));
+    let name = Place { is_key: true, ..prose.clone() };
+    proptest!(ProptestConfig::with_cases(200), |(pieces in pieces)| {
+        let text = pieces.concat();
+        for place in [&prose, &name] {
+            let mut found = Vec::new();
+            Engine::standard().look(&Text::new(place, &text, &own), &mut found);
+            for finding in &found {
+                let part = text.get(finding.range.clone());
+                prop_assert!(part.is_some_and(|part| !part.is_empty()), "{:?} of {:?}", finding, text);
+            }
+        }
+    });
+}
+
 /// A text of the greatest length in which every pattern begins and none ends.
 #[test]
 fn long_texts_take_time_in_proportion() {

@@ -8,7 +8,7 @@ use crate::{
     ask,
     fault::InstallError,
     npm,
-    order::{Installed, Order, Record},
+    order::{Order, Record},
     progress::Progress,
     shop::{self, Built, Shop},
     sources::{Sources, SourcesError},
@@ -17,6 +17,15 @@ use crate::{
     words::{Asked, Client},
     workshop::Workshop,
 };
+
+/// What was installed, and is in the store.
+#[derive(Debug)]
+pub struct Installed {
+    /// The tree. As long as this is held, no [`Store::gc`] takes it away.
+    pub package: Package,
+    /// What is told of it.
+    pub record: Record,
+}
 
 /// Installs what is ordered, or finds that it is in the store. Who orders the same at the same time waits, and the work is
 /// done once. Dropping the future ends the cell and removes what there is; who is killed meanwhile leaves nothing that
@@ -81,6 +90,14 @@ pub async fn install<W: Workshop>(
     claim.keep(&record)?;
     progress(Progress::Done);
     Ok(Installed { package, record })
+}
+
+impl std::ops::Deref for Installed {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.record
+    }
 }
 
 fn check(order: &Order<'_>) -> Result<(), InstallError> {

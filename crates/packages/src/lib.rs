@@ -20,16 +20,19 @@ pub mod words;
 pub mod workshop;
 
 mod npm;
+mod program;
+mod registry;
 mod uv;
 
 pub use ask::AskError;
 pub use fault::InstallError;
-pub use install::install;
+pub use install::{Installed, install};
 pub use listed::listed;
-pub use newest::{Newest, NewestError, newest};
-pub use order::{Dependency, Installed, Order, Pin, Record};
+pub use newest::{Newest, NewestError};
+pub use order::{Dependency, Order, Pin, Record};
 pub use place::PlaceError;
 pub use progress::Progress;
+pub use registry::newest;
 pub use sources::SourcesError;
 pub use start::{Start, StartError};
 pub use store::{Collected, Package, Store, StoreError, Stored, TreeError, VerifyError};

@@ -4,7 +4,7 @@ use cell_api::network::OperatorNetwork;
 use model::{digest::Digest, name::ServerName};
 use serde::{Deserialize, Serialize};
 
-use crate::{store::Package, words::Asked};
+use crate::words::Asked;
 
 /// An order to install.
 #[derive(Debug, Clone, Copy)]
@@ -32,15 +32,6 @@ pub struct Pin<'a> {
     pub tree: Digest,
     /// What the tree's digest was on this platform, where it is known: another outcome is refused.
     pub content: Option<Digest>,
-}
-
-/// What was installed, and is in the store.
-#[derive(Debug)]
-pub struct Installed {
-    /// The tree. As long as this is held, no [`crate::Store::gc`] takes it away.
-    pub package: Package,
-    /// What is told of it.
-    pub record: Record,
 }
 
 /// What is told of an installed tree.
@@ -79,12 +70,4 @@ pub struct Dependency {
     pub version: String,
     /// What its registry says of its file.
     pub integrity: Option<String>,
-}
-
-impl std::ops::Deref for Installed {
-    type Target = Record;
-
-    fn deref(&self) -> &Record {
-        &self.record
-    }
 }

@@ -14,12 +14,6 @@ use super::{
     copy, held, seen,
     tree::{self, Listing},
 };
-use crate::{
-    npm,
-    start::{Start, StartError},
-    uv,
-    words::{Asked, Client},
-};
 
 /// A tree of the store. As long as it is held, no collection takes it away.
 #[derive(Debug)]
@@ -94,18 +88,6 @@ impl Package {
         // What was changed while it was read differs from this at the next look.
         self.remember(&seen)?;
         Ok(())
-    }
-
-    /// How a program of it is started.
-    ///
-    /// # Errors
-    ///
-    /// [`StartError`] where there is none, or it is not a file of its package.
-    pub fn start(&self, asked: &Asked) -> Result<Start, StartError> {
-        match asked.client {
-            Client::Npm => npm::start(&self.tree(), asked),
-            Client::Uv => uv::start(&self.tree(), asked),
-        }
     }
 
     /// Entries, and bytes of files.

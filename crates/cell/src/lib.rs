@@ -20,6 +20,7 @@ pub mod network;
 pub mod owner;
 mod package;
 mod process;
+mod searching;
 mod starting;
 mod stderr_tap;
 mod stdin;

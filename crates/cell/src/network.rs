@@ -4,8 +4,9 @@ use std::{
     collections::BTreeMap,
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream as StdTcpStream},
+    os::fd::OwnedFd,
     rc::Rc,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -142,11 +143,29 @@ fn upstreams(operator: &OperatorNetwork, problems: &mut Vec<String>) -> Upstream
 struct FromJail {
     control: Control,
     range: Range,
+    /// Those that every cell needs at once, had by one order.
+    stock: Mutex<Vec<(SocketKind, OwnedFd)>>,
 }
 
 impl FromJail {
+    async fn stocked(control: Control, range: Range) -> Self {
+        let mut kinds = vec![SocketKind::Udp4, SocketKind::Tcp4];
+        if range.v6.is_some() {
+            kinds.extend([SocketKind::Udp6, SocketKind::Tcp6]);
+        }
+        // Whatever is wrong with one of them is told when it is asked for by itself.
+        let made = control.sockets(kinds.clone()).await.unwrap_or_default();
+        Self { control, range, stock: Mutex::new(kinds.into_iter().zip(made).collect()) }
+    }
+
     fn one(&self, kind: SocketKind) -> Arriving<'_> {
         Box::pin(async move {
+            {
+                let mut stock = self.stock.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(at) = stock.iter().position(|(stocked, _)| *stocked == kind) {
+                    return Ok(stock.swap_remove(at).1);
+                }
+            }
             let made = self.control.sockets(vec![kind]).await.map_err(io::Error::other)?;
             made.into_iter().next().ok_or_else(|| io::Error::other("the cell sent no socket"))
         })
@@ -212,7 +231,7 @@ pub(crate) async fn begin(cell: &Rc<Cell>, control: Control, with: Begin<'_>) ->
         roots,
         ..Settings::default()
     };
-    let intake = FromJail { control, range: inside.range };
+    let intake = FromJail::stocked(control, inside.range).await;
     let policy = Policy::new(name.clone(), 0, rules).with_keys(keys);
     let egress = Egress::start(intake, settings, policy).await;
     let egress = egress.map_err(|error| {

@@ -33,6 +33,7 @@ use crate::{
     owner::ProcessMark,
     package,
     process::Process,
+    searching::Search,
     trust::Trust,
     watches,
 };
@@ -81,13 +82,17 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     let groups = Hierarchies::detect().candidates(&cell.id);
     let recorded = cell.record(|record| record.cgroups = groups);
     recorded.map_err(|error| no(internal(format!("writing the owner's record failed: {error}"))))?;
+    // It comes up while the rest is worked out.
+    let jail = cell.supervision.launcher.begin().map_err(|error| no(not_built(&error)))?;
     let keys = keys::take(cell.broker(), &spec.secrets).await.map_err(no)?;
     let trust = Trust::new(&cell.supervision.folders, &spec).map_err(no)?;
     let given =
         Given { files: trust.files().map_err(no)?, variables: variables(&spec, &inside, &trust, &keys) };
     let prepared = prepare(cell, &spec, data.as_deref(), &inside, &given).map_err(no)?;
     drop(given);
-    let Prepared { spec: wall, process, groups, lease, layers, notes } = prepared;
+    let Prepared { spec: wall, process, groups, lease, layers, notes, unsearched } = prepared;
+    let broken = |error: std::io::Error| no(internal(format!("looking through mounts failed: {error}")));
+    let search = Search::begin(unsearched).map_err(broken)?;
     let guarded = guarded(&wall.root);
     {
         let mut state = cell.state.borrow_mut();
@@ -101,7 +106,7 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     }
     let recorded = cell.record(|record| record.cgroups = cell.state.borrow().groups.paths());
     recorded.map_err(|error| no(internal(format!("writing the owner's record failed: {error}"))))?;
-    let sandbox = cell.supervision.launcher.start(&wall).await.map_err(|error| no(not_built(&error)))?;
+    let sandbox = jail.start(&wall).await.map_err(|error| no(not_built(&error)))?;
     let Sandbox { control, layers, pid, ended } = sandbox;
     // Only a later start needs it, and only if this supervisor dies: the groups alone would do.
     cell.record(|record| record.jail = ProcessMark::of(pid)).ok();
@@ -116,6 +121,8 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
         roots: trust.roots,
     };
     network::begin(cell, control.clone(), begin).await.map_err(no)?;
+    let searched = search.done().await.map_err(broken)?;
+    searched.map_err(|error| no(not_prepared(&PrepareError::Host(error.into()))))?;
     // From here on this process starts nothing and opens little.
     let confined = confine(cell, &spec, data.as_deref()).map_err(no)?;
     #[cfg(feature = "guard-off")]
@@ -260,24 +267,26 @@ fn prepare(
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let own = folders.own();
     let host = Host::new(std::env::vars_os(), cwd, own, spec.name.to_string());
-    plan::prepare(&request, &host).map_err(|error| {
-        let refusal = match &error {
-            PrepareError::Host(PlanError::Mount(
-                MountError::Relative { .. }
-                | MountError::Missing { .. }
-                | MountError::Special { .. }
-                | MountError::Twice { .. },
-            )) => ErrorBody::new(ErrorCode::Spec, chain(&error)),
-            PrepareError::Host(PlanError::Mount(_)) => ErrorBody::new(ErrorCode::Mount, chain(&error)),
-            PrepareError::Host(_) => ErrorBody::new(ErrorCode::Command, chain(&error)),
-            PrepareError::Lease(_) => internal(chain(&error)),
-            PrepareError::Required { layer, .. } => {
-                ErrorBody::new(ErrorCode::Required, error.to_string()).layer(layer.to_string())
-            }
-            PrepareError::Kernel { .. } => ErrorBody::new(ErrorCode::Wall, error.to_string()).layer("kernel"),
-        };
-        refusal.hint(error.hint())
-    })
+    plan::prepare(&request, &host).map_err(|error| not_prepared(&error))
+}
+
+fn not_prepared(error: &PrepareError) -> ErrorBody {
+    let refusal = match error {
+        PrepareError::Host(PlanError::Mount(
+            MountError::Relative { .. }
+            | MountError::Missing { .. }
+            | MountError::Special { .. }
+            | MountError::Twice { .. },
+        )) => ErrorBody::new(ErrorCode::Spec, chain(error)),
+        PrepareError::Host(PlanError::Mount(_)) => ErrorBody::new(ErrorCode::Mount, chain(error)),
+        PrepareError::Host(_) => ErrorBody::new(ErrorCode::Command, chain(error)),
+        PrepareError::Lease(_) => internal(chain(error)),
+        PrepareError::Required { layer, .. } => {
+            ErrorBody::new(ErrorCode::Required, error.to_string()).layer(layer.to_string())
+        }
+        PrepareError::Kernel { .. } => ErrorBody::new(ErrorCode::Wall, error.to_string()).layer("kernel"),
+    };
+    refusal.hint(error.hint())
 }
 
 fn not_built(error: &StartError) -> ErrorBody {

@@ -212,6 +212,8 @@ impl Init {
                     }
                 }
             }
+            // Meant for the launcher, which has ended.
+            Order::Build => {}
             Order::Signal { id: None, signal } => signals::everyone(signal),
             Order::Signal { id: Some(id), signal } => {
                 let found = self.started.iter().find(|(_, known)| **known == id);

@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::Read,
+    io::{Read, Seek},
     os::fd::{AsFd, AsRawFd, OwnedFd},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -16,12 +16,12 @@ use rustix::{
 };
 
 use crate::{
-    control::Control,
+    control::{Control, Incoming},
     failure::Step,
     guard,
     inheritance::{INSIDE, Inheritance},
     init,
-    message::{Failure, Report, Stage},
+    message::{Failure, Order, Report, Stage},
     spec::{Identity, Spec},
     sys::{self, Fork},
     tree::{self, Trees},
@@ -77,9 +77,13 @@ fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Option<Owne
         let own = [control.as_fd().as_raw_fd(), spec.as_raw_fd()];
         sys::close_others(own).step(Stage::Spec, || "closing foreign fds".into())?;
     }
+    await_spec(control)?;
     let mut text = Vec::new();
     let mut file = File::from(spec);
-    file.read_to_end(&mut text).step(Stage::Spec, || "reading the spec".into())?;
+    // Whoever wrote it has left the end behind as the place where reading would begin.
+    file.rewind()
+        .and_then(|()| file.read_to_end(&mut text))
+        .step(Stage::Spec, || "reading the spec".into())?;
     let spec = Spec::parse(&text)?;
     enter_legacy(&spec.cgroups.legacy)?;
     let group = open_unified(spec.cgroups.unified.as_deref())?;
@@ -88,6 +92,20 @@ fn prepare(control: &Control, spec: OwnedFd) -> Result<(Spec, Trees, Option<Owne
         Identity::Caller { .. } => Trees::default(),
     };
     Ok((spec, trees, group))
+}
+
+/// This program is started while it is still worked out what to build.
+fn await_spec(control: &Control) -> Result<(), Failure> {
+    loop {
+        match control.receive() {
+            Incoming::Order(Order::Build, _) => return Ok(()),
+            Incoming::Order(..) | Incoming::Noise => {}
+            Incoming::Closed => {
+                let step = || "waiting for the spec".into();
+                return Err(rustix::io::Errno::PIPE).step(Stage::Spec, step);
+            }
+        }
+    }
 }
 
 fn make_init(

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "order", deny_unknown_fields)]
 pub enum Order {
+    /// To the launcher: the spec is written, so build.
+    Build,
     /// Start a process. Four fds travel with the message: its stdin, stdout, stderr, and a memfd holding a
     /// [`crate::spec::Process`] as JSON.
     Start {

@@ -31,7 +31,7 @@ use model::mount::Mount;
 pub use self::fence::{Place, Rule, Touch};
 use self::ground::Ground;
 pub use self::ground::Host;
-pub use self::mounts::{MAX_ENTRIES, MAX_GUARDED, MountError};
+pub use self::mounts::{MAX_ENTRIES, MAX_GUARDED, MountError, Unsearched};
 pub use self::plan_error::PlanError;
 use self::plan_error::text;
 pub use self::shim::ShimError;
@@ -54,6 +54,8 @@ pub struct Plan {
     pub cwd: PathBuf,
     /// What was made visible or hidden, and why.
     pub notes: Vec<Note>,
+    /// What has to be searched before anything runs.
+    pub unsearched: Vec<Unsearched>,
 }
 
 impl Plan {
@@ -74,7 +76,7 @@ pub fn plan(
     let program = command.first().filter(|program| !program.is_empty()).ok_or(PlanError::Empty)?;
     let ground = Ground { package, ..Ground::new(host) };
     let mut sight = Sight::new(system::folders(&ground.view));
-    mounts::show(&ground.view, &ground.homes, &ground.own, mounts, &mut sight)?;
+    let unsearched = mounts::show(&ground.view, &ground.homes, &ground.own, mounts, &mut sight)?;
     package::show(&ground, &mut sight);
     let found = runtime::find(&ground, &mut sight, program)?;
     let mut argv = command.to_vec();
@@ -90,7 +92,7 @@ pub fn plan(
     let base = system::entries(&ground.view, &host.hostname);
     let (entries, notes) = sight.finish(&ground.view, &base);
     base.iter().chain(&entries).try_for_each(check_text)?;
-    Ok(Plan { base, entries, argv, path_env, cwd, notes })
+    Ok(Plan { base, entries, argv, path_env, cwd, notes, unsearched })
 }
 
 fn check_text(entry: &Entry) -> Result<(), PlanError> {

@@ -4,6 +4,7 @@
 use std::{
     collections::BTreeMap,
     net::IpAddr,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -16,7 +17,7 @@ use model::{
 
 use crate::{
     cgroup::{CellGroups, Hierarchies},
-    host::{self, Host, Note, PlanError},
+    host::{self, Host, Note, PlanError, Unsearched},
     identity::{self, Lease, LeaseError},
 };
 
@@ -100,6 +101,8 @@ pub struct Prepared {
     pub layers: Vec<Layer>,
     /// What was made visible or hidden, and why.
     pub notes: Vec<Note>,
+    /// What has to be searched before the main process is started.
+    pub unsearched: Vec<Unsearched>,
 }
 
 /// Why a cell cannot be built as asked.
@@ -190,7 +193,8 @@ pub fn prepare(request: &Request<'_>, host: &Host) -> Result<Prepared, PrepareEr
         env: environment(&plan.path_env, request.env),
         cwd: request.cwd.map_or(plan.cwd, Path::to_owned),
     };
-    Ok(Prepared { spec, process, groups: created.groups, lease, layers, notes: plan.notes })
+    let (notes, unsearched) = (plan.notes, plan.unsearched);
+    Ok(Prepared { spec, process, groups: created.groups, lease, layers, notes, unsearched })
 }
 
 /// The whole environment of a process: what every cell has, and over it what is declared. `NAME=value` each.
@@ -231,7 +235,8 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
         source: package.to_owned(),
         path: host::Plan::PACKAGE.into(),
         write: false,
-        map_owner: true,
+        // All of it has the modes of its top: the store takes them from nobody. An id-mapped mount costs a user namespace.
+        map_owner: !is_public(package),
         guarded: Vec::new(),
         masked: Vec::new(),
     }));
@@ -247,6 +252,11 @@ fn root(base: Vec<Entry>, shown: Vec<Entry>, request: &Request<'_>) -> Vec<Entry
         });
     }
     root
+}
+
+/// Whether every uid may list a folder and enter it.
+fn is_public(folder: &Path) -> bool {
+    std::fs::metadata(folder).is_ok_and(|facts| facts.permissions().mode() & 0o005 == 0o005)
 }
 
 /// Puts files of the supervisor's making in place of what the host has there.

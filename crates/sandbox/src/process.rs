@@ -2,7 +2,7 @@
 
 use std::{os::fd::OwnedFd, path::PathBuf, time::Duration};
 
-use jail::{message::Failure, spec};
+use jail::message::Failure;
 use model::{exit::Exit, layer::Layer};
 use tokio::sync::oneshot;
 
@@ -12,6 +12,7 @@ mod remedy;
 mod sys;
 
 pub use control::{Control, OrderError};
+pub use launch::Waiting;
 pub(crate) use launch::landlock_layer;
 
 /// A built cell: PID 1 runs inside, nothing else does yet. Dropping it ends everything inside.
@@ -98,8 +99,12 @@ pub enum StartError {
 }
 
 impl Launcher {
-    /// Builds a cell after `spec`. Must be called within a tokio runtime with I/O enabled.
-    pub async fn start(&self, spec: &spec::Spec) -> Result<Sandbox, StartError> {
-        launch::start(self, spec).await
+    /// Starts the jail program, while it is still worked out what it has to build. Must be called within a tokio runtime
+    /// with I/O enabled.
+    ///
+    /// # Errors
+    /// Where it is not there or cannot be run.
+    pub fn begin(&self) -> Result<Waiting, StartError> {
+        Waiting::new(self)
     }
 }

@@ -127,16 +127,35 @@ impl MountError {
     }
 }
 
-/// Checks every declared mount and makes it visible.
+/// A read-only mount that is visible already and in which somebody still has to look for sockets: before anything runs
+/// that could connect to one. Whoever has time for it may let it overlap with the building of the cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsearched {
+    view: View,
+    path: PathBuf,
+}
+
+impl Unsearched {
+    /// Looks.
+    ///
+    /// # Errors
+    /// If there is a socket, or the tree cannot be looked through.
+    pub fn search(&self) -> Result<(), MountError> {
+        look_through(&self.view, &self.path, false).map(drop)
+    }
+}
+
+/// Checks every declared mount and makes it visible. What is left to be searched is in the result.
 pub(crate) fn show(
     view: &View,
     homes: &Homes,
     own: &[PathBuf],
     declared: &[Mount],
     sight: &mut Sight,
-) -> Result<(), MountError> {
+) -> Result<Vec<Unsearched>, MountError> {
+    let mut unsearched = Vec::new();
     if declared.is_empty() {
-        return Ok(());
+        return Ok(unsearched);
     }
     let fence = Fence::new(view, homes, own);
     let mut shown: Vec<Mount> = Vec::new();
@@ -156,11 +175,14 @@ pub(crate) fn show(
             return Err(MountError::Twice { path: real });
         }
         let bound = check(view, &fence, &real, mount)?;
+        if !mount.write && view.is_dir(&real) {
+            unsearched.push(Unsearched { view: view.clone(), path: real.clone() });
+        }
         sight.note(Topic::Mount, words(mount, &real, bound.guarded.len()));
         sight.add(bound);
         shown.push(Mount { path: real, write: mount.write });
     }
-    Ok(())
+    Ok(unsearched)
 }
 
 fn check(view: &View, fence: &Fence<'_>, real: &Path, mount: &Mount) -> Result<Bound, MountError> {
@@ -171,8 +193,9 @@ fn check(view: &View, fence: &Fence<'_>, real: &Path, mount: &Mount) -> Result<B
     }
     let mut guarded = Vec::new();
     match view.kind(real) {
-        Some(Kind::Dir) => guarded = look_through(view, real, mount.write)?,
-        Some(Kind::File) => {}
+        // Its guarded names are part of what is built.
+        Some(Kind::Dir) if mount.write => guarded = look_through(view, real, true)?,
+        Some(Kind::Dir | Kind::File) => {}
         Some(Kind::Other) | None => return Err(MountError::Special { path: mount.path.clone() }),
     }
     if mount.write && !guard::off("guarded-names") && lies_in_guarded(real) {

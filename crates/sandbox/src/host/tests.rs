@@ -113,11 +113,10 @@ impl World {
 
     fn plan_with(&self, command: &str, mounts: &[Mount]) -> Result<Plan, PlanError> {
         let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
-        let plan = plan(&self.host, &command, mounts, None);
-        if let Ok(plan) = &plan {
-            Self::holds(plan);
-        }
-        plan
+        let plan = plan(&self.host, &command, mounts, None)?;
+        plan.unsearched.iter().try_for_each(|mount| mount.search())?;
+        Self::holds(&plan);
+        Ok(plan)
     }
 
     /// What a jail relies on, whatever the plan: sources are real, nothing personal is among them, nothing is made

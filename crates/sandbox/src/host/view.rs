@@ -13,7 +13,7 @@ const MAX_LINKS: usize = 40;
 const MAX_TEXT: u64 = 1 << 20;
 
 /// A host's file tree below `root`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct View {
     root: PathBuf,
 }

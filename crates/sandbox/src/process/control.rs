@@ -132,6 +132,11 @@ impl Control {
         shutdown(self.0.socket.get_ref(), rustix::net::Shutdown::Both).ok();
     }
 
+    /// Tells the launcher that the spec is written.
+    pub(super) async fn order_build(&self) -> Result<(), OrderError> {
+        self.send(&Order::Build, &[]).await
+    }
+
     pub(super) fn new(socket: OwnedFd) -> std::io::Result<Self> {
         rustix::io::ioctl_fionbio(&socket, true)?;
         Ok(Self(Arc::new(Shared { socket: sys::watched(socket)?, waiting: Mutex::default() })))

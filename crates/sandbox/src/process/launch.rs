@@ -1,9 +1,11 @@
 //! Starting a jail: one `posix_spawn`, no fork by hand.
 
 use std::{
+    fs::File,
+    io::Write as _,
     os::fd::{AsRawFd, OwnedFd},
-    process::Stdio,
-    time::Instant,
+    process::{Child, Stdio},
+    time::{Duration, Instant},
 };
 
 use jail::{
@@ -20,47 +22,78 @@ use tokio::{io::unix::AsyncFd, sync::oneshot};
 
 use super::{Control, Ended, Launcher, Sandbox, StartError, control::memfd_of, sys};
 
-/// Builds a cell. The future is cancel-safe: dropped half way, everything made so far ends.
-pub(super) async fn start(launcher: &Launcher, spec: &Spec) -> Result<Sandbox, StartError> {
-    let io = |step| move |source: std::io::Error| StartError::Io { step, source };
-    // Orphans of the launcher become our children, so that PID 1's end is seen and its death signal is ours.
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .map_err(|error| io("becoming the reaper")(error.into()))?;
-    let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-        .map_err(|error| io("making the control socket")(error.into()))?;
-    let told = spec.tell().map_err(Into::into).and_then(|told| memfd_of("spec", &told));
-    let told = told.map_err(io("writing the spec"))?;
-    let control = Control::new(ours).map_err(io("watching the control socket"))?;
-    let mut child = spawn(launcher, &theirs, &told)?;
-    drop((theirs, told));
-    let began = Instant::now();
-    let built = tokio::time::timeout(launcher.timeout, build(&control)).await;
-    let waited_ms = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let (pid, ready) = match built {
-        Ok(Ok(Some(built))) => built,
-        Ok(Err(failure)) => {
-            child.wait().ok();
-            return Err(failure);
-        }
-        Ok(Ok(None)) => {
-            child.wait().ok();
-            return Err(StartError::Silent { waited_ms: waited_ms() });
-        }
-        Err(_elapsed) => {
-            child.kill().ok();
-            child.wait().ok();
-            return Err(StartError::Silent { waited_ms: waited_ms() });
-        }
-    };
-    // The launcher is at its end: PID 1 reported itself ready only after that.
-    child.wait().ok();
-    let (ended, hears) = oneshot::channel();
-    let init = PidOne::open(pid).map_err(io("watching PID 1"))?;
-    tokio::spawn(watch(init, control.clone(), ended));
-    Ok(Sandbox { layers: layers(spec, &ready), control, pid, ended: hears })
+/// A jail program that was started and waits to be told what to build. Dropped, it ends.
+#[derive(Debug)]
+pub struct Waiting {
+    control: Control,
+    child: Launched,
+    spec: File,
+    timeout: Duration,
 }
 
-fn spawn(launcher: &Launcher, control: &OwnedFd, spec: &OwnedFd) -> Result<std::process::Child, StartError> {
+impl Waiting {
+    /// Starts the program.
+    pub(super) fn new(launcher: &Launcher) -> Result<Self, StartError> {
+        let io = |step| move |source: std::io::Error| StartError::Io { step, source };
+        // Orphans of the launcher become our children, so that PID 1's end is seen and its death signal is ours.
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+            .map_err(|error| io("becoming the reaper")(error.into()))?;
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+                .map_err(|error| io("making the control socket")(error.into()))?;
+        let spec = memfd_of("spec", &[]).map_err(io("making room for the spec"))?;
+        let control = Control::new(ours).map_err(io("watching the control socket"))?;
+        let child = Launched(spawn(launcher, &theirs, &spec)?);
+        // Nobody else that is started from now on gets it.
+        rustix::io::fcntl_setfd(&spec, FdFlags::CLOEXEC)
+            .map_err(|error| io("keeping the spec")(error.into()))?;
+        Ok(Self { control, child, spec: File::from(spec), timeout: launcher.timeout })
+    }
+
+    /// Builds a cell after `spec`. The future is cancel-safe: dropped half way, everything made so far ends. Must be
+    /// called within a tokio runtime with I/O enabled.
+    ///
+    /// # Errors
+    /// Where a layer cannot be made on this host, or the program gives no answer.
+    pub async fn start(mut self, spec: &Spec) -> Result<Sandbox, StartError> {
+        let io = |step| move |source: std::io::Error| StartError::Io { step, source };
+        let told = spec.tell().map_err(Into::into).and_then(|told| self.spec.write_all(&told));
+        told.map_err(io("writing the spec"))?;
+        let began = Instant::now();
+        let built = tokio::time::timeout(self.timeout, async {
+            // An error means that it has ended, after it said why or without a word.
+            self.control.order_build().await.ok();
+            build(&self.control).await
+        });
+        let waited_ms = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (pid, ready) = match built.await {
+            Ok(Ok(Some(built))) => built,
+            Ok(Err(failure)) => return Err(failure),
+            Ok(Ok(None)) => return Err(StartError::Silent { waited_ms: waited_ms() }),
+            Err(_elapsed) => return Err(StartError::Silent { waited_ms: waited_ms() }),
+        };
+        // The launcher is at its end: PID 1 reported itself ready only after that.
+        let Self { control, child, .. } = self;
+        drop(child);
+        let (ended, hears) = oneshot::channel();
+        let init = PidOne::open(pid).map_err(io("watching PID 1"))?;
+        tokio::spawn(watch(init, control.clone(), ended));
+        Ok(Sandbox { layers: layers(spec, &ready), control, pid, ended: hears })
+    }
+}
+
+/// The program's first half: when it is dropped there is nothing left for it to do.
+#[derive(Debug)]
+struct Launched(Child);
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+fn spawn(launcher: &Launcher, control: &OwnedFd, spec: &OwnedFd) -> Result<Child, StartError> {
     let mut command = std::process::Command::new(&launcher.program);
     command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     // Not the environment: only where `newgidmap` may lie, and in test-only builds the guard that is off.
@@ -71,7 +104,7 @@ fn spawn(launcher: &Launcher, control: &OwnedFd, spec: &OwnedFd) -> Result<std::
         command.env(jail::guard::VARIABLE, off);
     }
     // Inherited under their own numbers, which are its arguments: so the standard library can use posix_spawn, which
-    // copies nothing of this process. Nothing else is started before the caller drops the fds.
+    // copies nothing of this process. Nothing else is started before the caller closes them to others.
     for fd in [control, spec] {
         rustix::io::fcntl_setfd(fd, FdFlags::empty())
             .map_err(|error| StartError::Io { step: "handing over an fd", source: error.into() })?;

@@ -67,7 +67,11 @@ async fn probe() -> io::Result<Value> {
     };
     let program = std::env::current_exe()?.with_file_name("fumehood-jail");
     let launcher = Launcher { program, timeout: Duration::from_secs(20) };
-    let result = match launcher.start(&prepared.spec).await {
+    let started = match launcher.begin() {
+        Ok(waiting) => waiting.start(&prepared.spec).await,
+        Err(error) => Err(error),
+    };
+    let result = match started {
         Ok(sandbox) => run(&name, &prepared, sandbox, began).await?,
         Err(error) => refused(&name, "starting", &error, &error.hint()),
     };

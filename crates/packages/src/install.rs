@@ -12,7 +12,7 @@ use crate::{
     progress::Progress,
     shop::{self, Built, Shop},
     sources::{Sources, SourcesError},
-    store::{self, Claim, Package, Staging, Store, StoreError},
+    store::{self, Claim, Made, Package, Staging, Store, StoreError},
     uv,
     words::{Asked, Client},
     workshop::Workshop,
@@ -59,8 +59,17 @@ pub async fn install<W: Workshop>(
         Client::Npm => npm::build(&mut shop).await?,
         Client::Uv => uv::build(&mut shop).await?,
     };
+    shop.tell(Progress::Digesting { files: 0 });
+    let (staging, mut made) = copy(staging, &built, &mut shop).await?;
+    if let Some(pinned) = pinned.filter(|pinned| *pinned != made.content()) {
+        return Err(InstallError::Content { pinned, found: made.content() });
+    }
+    if let (Client::Npm, Some(compiled)) = (order.asked.client, npm::compile(&mut shop, &made.tree()).await) {
+        made.add_compiled(&compiled)?;
+    }
     let Shop { notes, hosts, .. } = shop;
-    let package = publish(staging, store, &built, pinned, progress).await?;
+    let package = staging.publish(store, &made)?;
+    drop(staging);
     let Built {
         version,
         source,
@@ -131,26 +140,25 @@ async fn sources(asked: &Asked, pinned: bool) -> Result<Sources, InstallError> {
     answer.await.map_err(|error| SourcesError::Unanswered(ask::AskError::lost(&error)))?
 }
 
-async fn publish(
+/// Copies the tree to the staging folder. Others go on meanwhile.
+async fn copy<W: Workshop>(
     staging: Staging,
-    store: &Store,
     built: &Built,
-    pinned: Option<Digest>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Package, InstallError> {
-    progress(Progress::Digesting { files: 0 });
+    shop: &mut Shop<'_, W>,
+) -> Result<(Staging, Made), InstallError> {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let (store, tree) = (store.clone(), built.tree.clone());
+    let tree = built.tree.clone();
     let work = tokio::task::spawn_blocking(move || {
         // Whoever listens has gone: then nobody wants to know.
-        staging.publish(&store, &tree, pinned, &mut |files| tell.send(files).unwrap_or_default())
+        let made = staging.copy(&tree, &mut |files| tell.send(files).unwrap_or_default());
+        made.map(|made| (staging, made))
     });
     while let Some(files) = told.recv().await {
-        progress(Progress::Digesting { files });
+        shop.tell(Progress::Digesting { files });
     }
-    let published =
-        work.await.map_err(|error| StoreError::io("copying", &built.tree)(io::Error::other(error)))??;
-    published.map_err(|found| InstallError::Content { pinned: pinned.unwrap_or(found), found })
+    let copied =
+        work.await.map_err(|error| StoreError::io("copying", &built.tree)(io::Error::other(error)))?;
+    Ok(copied?)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::{
     workshop::Workshop,
 };
 
+mod compiled;
 mod configured;
 mod lock_file;
 mod newest;
@@ -19,7 +20,7 @@ mod program;
 mod spec;
 
 use self::lock_file::LockFile;
-pub(crate) use self::{configured::sources, newest::newest, program::start};
+pub(crate) use self::{compiled::compile, configured::sources, newest::newest, program::start};
 
 /// The folder below `/data` that becomes the package. npm writes its name into the tree file.
 const TREE: &str = "tree";

@@ -1,6 +1,9 @@
 //! What an installer works with: cells with one data folder, one after the other.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use cell_api::{
     network::NetworkSpec,
@@ -152,6 +155,20 @@ impl<'a, W: Workshop> Shop<'a, W> {
         let mut spec = self.template.clone();
         spec.network = NetworkSpec::default();
         self.run_in(spec, command, cwd, env, line).await
+    }
+
+    /// Runs a program of a tree as it will be run, without any network; what it says is of no interest.
+    pub(crate) async fn run_package(
+        &mut self,
+        tree: &Path,
+        command: &[String],
+        env: &[(&str, &str)],
+    ) -> Result<Said, InstallError> {
+        let mut spec = self.template.clone();
+        spec.network = NetworkSpec::default();
+        spec.package = Some(tree.to_owned());
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        self.run_in(spec, &command, "", env, &mut |_, _| {}).await
     }
 
     async fn run_in(

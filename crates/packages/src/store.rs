@@ -37,7 +37,8 @@ mod tree;
 
 pub(crate) use self::{
     orders::Claim,
-    staging::{Staging, sweep},
+    staging::{Made, Staging, sweep},
+    tree::OWN,
 };
 
 /// Where installed trees lie: `$XDG_DATA_HOME/fumehood/store`, of this user only.

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::spec;
+use super::{compiled, spec};
 use crate::{
     start::{Start, StartError},
     words::Asked,
@@ -36,7 +36,7 @@ pub(crate) fn start(tree: &Path, asked: &Asked) -> Result<Start, StartError> {
     let mut command = interpreter(&tree.join(&inside), &program)?;
     command.push(format!("{}/{inside}", Start::INSIDE));
     command.extend(asked.arguments.iter().cloned());
-    Ok(Start { command, env: BTreeMap::new(), folder: tree.to_owned() })
+    Ok(Start { command, env: compiled::variable(tree).into_iter().collect(), folder: tree.to_owned() })
 }
 
 /// The programs of a package: names with the paths in it, by its `package.json`.

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io,
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
     time::{SystemTime, UNIX_EPOCH},
@@ -11,7 +11,12 @@ use std::{
 
 use model::{digest::Digest, name::ServerName};
 
-use super::{Package, Store, StoreError, copy, held, remove::remove, seen};
+use super::{
+    Package, Store, StoreError, copy, held,
+    remove::remove,
+    seen,
+    tree::{self, Entry, Listing, What},
+};
 
 /// A folder of the maker's own.
 #[derive(Debug)]
@@ -64,46 +69,80 @@ impl Staging {
         Ok(())
     }
 
-    /// Copies the tree, digests it, and puts it into the store. A tree of this content that is there already and is right
-    /// stays; one that is not gives way.
-    pub(crate) fn publish(
-        &self,
-        store: &Store,
-        from: &Path,
-        expected: Option<Digest>,
-        told: &mut dyn FnMut(usize),
-    ) -> Result<Result<Package, Digest>, StoreError> {
-        let made = self.folder.join("made");
-        fs::create_dir(&made).map_err(StoreError::io("making", &made))?;
-        let tree = made.join("tree");
-        let listing = copy::copy(from, &tree, told)?;
-        let content = listing.content();
-        if expected.is_some_and(|expected| expected != content) {
-            return Ok(Err(content));
-        }
+    /// Copies the tree and digests it.
+    pub(crate) fn copy(&self, from: &Path, told: &mut dyn FnMut(usize)) -> Result<Made, StoreError> {
+        let folder = self.folder.join("made");
+        fs::create_dir(&folder).map_err(StoreError::io("making", &folder))?;
+        let listing = copy::copy(from, &folder.join("tree"), told)?;
+        Ok(Made { folder, listing })
+    }
+
+    /// Puts it into the store. A tree of this content that is there already and is right stays; one that is not gives way.
+    pub(crate) fn publish(&self, store: &Store, made: &Made) -> Result<Package, StoreError> {
+        let (content, tree) = (made.content(), made.tree());
         let write = |name: &str, bytes: &[u8]| {
-            let path = made.join(name);
+            let path = made.folder.join(name);
             fs::write(&path, bytes).map_err(StoreError::io("writing", &path))
         };
-        write("list", &listing.to_bytes())?;
+        write("list", &made.listing.to_bytes())?;
         write("seen", &seen::look(&tree).map_err(StoreError::io("looking at", &tree))?)?;
         write("held", b"")?;
         // Nothing is forced to the disk, which takes long: after a loss of power every byte is read before it is used.
         store.own("trees")?;
         let place = store.tree(&content);
         let _quiet = quiet(store)?;
-        if let Some(there) = store.find(&content) {
-            if there.verify().is_ok() {
-                return Ok(Ok(there));
-            }
+        if let Some(there) = store.find(&content).filter(|there| there.verify().is_ok()) {
+            return Ok(there);
         }
         if place.exists() {
             let aside = self.folder.join("damaged");
             fs::rename(&place, &aside).map_err(StoreError::io("replacing", &place))?;
         }
-        fs::rename(&made, &place).map_err(StoreError::io("publishing", &place))?;
+        fs::rename(&made.folder, &place).map_err(StoreError::io("publishing", &place))?;
         let gone = || StoreError::io("opening", &place)(io::ErrorKind::NotFound.into());
-        Package::open(&place, content).map(Ok).ok_or_else(gone)
+        Package::open(&place, content).ok_or_else(gone)
+    }
+}
+
+/// A tree that is not in the store yet.
+#[derive(Debug)]
+pub(crate) struct Made {
+    folder: PathBuf,
+    listing: Listing,
+}
+
+impl Made {
+    /// The tree; a cell can have it already.
+    pub(crate) fn tree(&self) -> PathBuf {
+        self.folder.join("tree")
+    }
+
+    /// The digest of its content.
+    pub(crate) fn content(&self) -> Digest {
+        self.listing.content()
+    }
+
+    /// Adds what was compiled of a tree that has nothing of ours yet.
+    pub(crate) fn add_compiled(&mut self, from: &Path) -> Result<(), StoreError> {
+        let whole = self.tree();
+        let open = |mode| {
+            fs::set_permissions(&whole, fs::Permissions::from_mode(mode))
+                .map_err(StoreError::io("opening", &whole))
+        };
+        open(0o755)?;
+        let place = whole.join(tree::OWN);
+        let compiled = copy::copy(from, &place, &mut |_| {})?;
+        open(0o555)?;
+        let folder = Entry { path: tree::OWN.into(), what: What::Folder };
+        let within = compiled
+            .0
+            .into_iter()
+            .map(|entry| Entry { path: Path::new(tree::OWN).join(entry.path), ..entry });
+        // In the order of a listing.
+        let at = self.listing.0.iter().position(|entry| entry.path.as_path() > Path::new(tree::OWN));
+        let at = at.unwrap_or(self.listing.0.len());
+        self.listing.0.splice(at..at, std::iter::once(folder).chain(within));
+        Ok(())
     }
 }
 

@@ -14,7 +14,7 @@ use model::digest::Digest;
 pub(super) const MOST: usize = 200_000;
 
 /// A folder at the root of a tree with what was written here for starting it: it names places of this machine.
-const OWN: &str = ".fumehood";
+pub(crate) const OWN: &str = ".fumehood";
 
 /// Every entry of a tree, parents before what is in them, else by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::Context;
 use cell::folders::Folders;
+use egress::refusal::remedy::shell_word;
 use packages::order::Record;
 use serde::Serialize;
 use store::How;
@@ -241,7 +242,7 @@ fn facts(target: &Target, pinned: &Pinned, record: Option<&Record>) -> Vec<Strin
         Source::Package(_) => format!("package: {}", pinned.source),
         Source::Local => format!(
             "program of this machine: `{}`; its files are not pinned, only what it offers",
-            target.spec.command.join(" ")
+            target.spec.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
         ),
         Source::Remote(url) => format!("elsewhere: {url}; whoever runs it sees what it is called with"),
     }];

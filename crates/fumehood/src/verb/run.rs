@@ -150,7 +150,10 @@ async fn reviewed(
         Standing::Ready(entry) => {
             let start = preparing::start_accepted(&conversation.target, folders, &entry)?;
             attend::warn_of_secrets(&start.0);
-            conversation.start = Some(start);
+            // What it lists is known; a call starts it.
+            if !conversation.target.is_lazy {
+                conversation.start = Some(start);
+            }
         }
         other => conversation.background = Background::begin(&conversation.target, folders, other),
     }

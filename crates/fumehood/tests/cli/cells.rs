@@ -50,7 +50,8 @@ fn run_lets_only_the_protocol_through_and_keeps_the_rest() {
     let world = World::new();
     let script = "echo banner; echo trouble >&2; cat";
     let message = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
-    let output = world.run_with(message, &["run", "--name", "echo", "--", "sh", "-c", script]);
+    let output =
+        world.run_with(message, &["run", "--unreviewed", "--name", "echo", "--", "sh", "-c", script]);
     assert_eq!(world.shown(&output), format!("exit code 0\n--- stdout\n{}", message.trim_end()));
     let log = world.said(&["logs", "echo"]);
     assert!(log.contains("stdout| banner") && log.contains("trouble"), "{log}");
@@ -63,7 +64,8 @@ fn a_server_of_the_project_and_a_key_in_its_environment() {
         "project/fumehood.toml",
         "[servers.who]\ncommand = [\"sh\", \"-c\", \"echo name $WHO >&2\"]\nenv = { WHO = \"ada\", API_KEY = \"k\" }\n",
     );
-    let output = world.run_with("", &["run", "-v", "who"]);
+    world.trust();
+    let output = world.run_with("", &["run", "--unreviewed", "-v", "who"]);
     let said = world.shown(&output);
     assert!(output.status.success() && said.contains("name ada"), "{said}");
     assert!(said.contains("warning: the cell can read the real value of API_KEY"), "{said}");
@@ -145,7 +147,7 @@ fn a_planted_file_is_told_while_the_server_runs() {
 #[test]
 fn another_process_in_a_running_cell() {
     let world = World::new();
-    let (mut run, cell) = world.start(&["run", "--name", "busy", "--", "cat"]);
+    let (mut run, cell) = world.start(&["run", "--unreviewed", "--name", "busy", "--", "cat"]);
     assert_eq!((cell.name.as_str(), cell.state), ("busy", CellState::Running));
     let output = world
         .run_with("in", &["exec", "--in", "busy", "--env", "A=1", "--", "sh", "-c", "echo $A; cat; exit 3"]);
@@ -162,7 +164,7 @@ fn another_process_in_a_running_cell() {
 #[tokio::test]
 async fn the_api_refuses_by_name_and_changes_states() {
     let world = World::new();
-    let (mut run, cell) = world.start(&["run", "--name", "asked", "--", "cat"]);
+    let (mut run, cell) = world.start(&["run", "--unreviewed", "--name", "asked", "--", "cat"]);
     let folder = world.state().join("cells").join(&cell.id);
     let mut client = Client::connect(&folder).await.unwrap();
     let spec: CellSpec = serde_json::from_str(r#"{"name": "x", "command": ["true"]}"#).unwrap();
@@ -188,7 +190,7 @@ async fn the_api_refuses_by_name_and_changes_states() {
 #[test]
 fn a_frozen_cell_can_be_ended() {
     let world = World::new();
-    let (mut run, cell) = world.start(&["run", "--name", "cold", "--", "cat"]);
+    let (mut run, cell) = world.start(&["run", "--unreviewed", "--name", "cold", "--", "cat"]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let folder = world.state().join("cells").join(&cell.id);
     runtime.block_on(async { Client::connect(&folder).await.unwrap().freeze().await.unwrap() });

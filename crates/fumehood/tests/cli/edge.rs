@@ -101,7 +101,10 @@ fn a_host_is_refused_with_its_remedy_then_allowed_then_cut() {
     let script = "say() { echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"'$1'\"}'; }; while read -r line; do exec 3<>/dev/tcp/echo.example/7 && echo \"$line\" >&3 && read -r answer <&3 && \
                   say \"$answer\" || say none; done; \
                   read -r answer <&3 && say late || say cut";
-    let mut run = world.command(&["run", "--name", "talker", "--", "bash", "-c", script]).spawn().unwrap();
+    let mut run = world
+        .command(&["run", "--unreviewed", "--name", "talker", "--", "bash", "-c", script])
+        .spawn()
+        .unwrap();
     assert!(within(Duration::from_secs(20), || !world.cells().is_empty()), "no cell came up");
     let mut stdin = run.stdin.take().unwrap();
     let mut stdout = BufReader::new(run.stdout.take().unwrap());
@@ -184,7 +187,10 @@ fn a_request_is_refused_with_its_remedy_then_allowed_then_denied() {
                   printf '%s HTTP/1.1\\r\\nHost: api.example:8080\\r\\nContent-Length: 0\\r\\nConnection: close\\r\\n\\r\\n' \"$line\" >&3; \
                   read -r _ status _ <&3; exec 3>&-; \
                   echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"'$status'\"}'; done";
-    let mut run = world.command(&["run", "--name", "asker", "--", "bash", "-c", script]).spawn().unwrap();
+    let mut run = world
+        .command(&["run", "--unreviewed", "--name", "asker", "--", "bash", "-c", script])
+        .spawn()
+        .unwrap();
     assert!(within(Duration::from_secs(20), || !world.cells().is_empty()), "no cell came up");
     let mut stdin = run.stdin.take().unwrap();
     let mut stdout = BufReader::new(run.stdout.take().unwrap());
@@ -220,7 +226,7 @@ fn a_request_is_refused_with_its_remedy_then_allowed_then_denied() {
 #[test]
 fn a_change_once_is_in_no_file() {
     let world = World::new();
-    let (mut run, _) = world.start(&["run", "--name", "shy", "--", "cat"]);
+    let (mut run, _) = world.start(&["run", "--unreviewed", "--name", "shy", "--", "cat"]);
     let said = world.said(&["allow", "-y", "--once", "shy", "a.example.com"]);
     assert!(said.contains("cut 0 connections"), "{said}");
     assert!(!world.project().join("../config/fumehood/config.toml").exists());
@@ -233,7 +239,7 @@ fn a_change_once_is_in_no_file() {
 #[tokio::test]
 async fn the_api_refuses_what_would_undo_another_change_and_a_port_where_nobody_is() {
     let world = World::new();
-    let (mut run, cell) = world.start(&["run", "--name", "asked", "--", "cat"]);
+    let (mut run, cell) = world.start(&["run", "--unreviewed", "--name", "asked", "--", "cat"]);
     let folder = world.state().join("cells").join(&cell.id);
     let mut client = Client::connect(&folder).await.unwrap();
     let order = |hosts: &[&str], generation: Option<u64>| NetworkOrder {
@@ -270,7 +276,8 @@ fn a_server_that_listens_inside_is_reached_from_this_machines_loopback_and_from_
             script.replace('\n', "\\n")
         ),
     );
-    let mut run = world.command(&["run", "web"]).spawn().unwrap();
+    world.trust();
+    let mut run = world.command(&["run", "--unreviewed", "web"]).spawn().unwrap();
     // Its end says nothing about a server that listens.
     drop(run.stdin.take());
     let mut stderr = BufReader::new(run.stderr.take().unwrap());

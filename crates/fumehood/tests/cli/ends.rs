@@ -7,8 +7,16 @@ use rustix::process::Signal;
 use super::world::{World, lives, signal, within};
 
 /// Ignores `SIGTERM` and the end of its stdin, and leaves a process in a session of its own.
-const STUBBORN: [&str; 7] =
-    ["run", "--name", "stubborn", "--", "sh", "-c", "trap '' TERM; (setsid sleep 300 &); sleep 300; true"];
+const STUBBORN: [&str; 8] = [
+    "run",
+    "--unreviewed",
+    "--name",
+    "stubborn",
+    "--",
+    "sh",
+    "-c",
+    "trap '' TERM; (setsid sleep 300 &); sleep 300; true",
+];
 
 #[test]
 fn a_killed_run_takes_the_cell_along() {
@@ -88,7 +96,10 @@ fn a_client_that_is_gone_gives_a_stubborn_server_its_grace_and_no_more() {
 fn a_gibibyte_of_stderr_stops_nobody_and_fills_no_disk() {
     let world = World::new();
     let script = "dd if=/dev/zero bs=1M count=1024 1>&2 2>/dev/null";
-    let output = world.run_with("", &["run", "--grace", "120", "--name", "noisy", "--", "sh", "-c", script]);
+    let output = world.run_with(
+        "",
+        &["run", "--unreviewed", "--grace", "120", "--name", "noisy", "--", "sh", "-c", script],
+    );
     assert_eq!(output.status.code(), Some(0), "{}", world.shown(&output));
     let logs = std::fs::read_dir(world.state().join("logs/noisy")).unwrap();
     let size: u64 = logs.map(|log| log.unwrap().metadata().unwrap().len()).sum();

@@ -253,7 +253,7 @@ fn a_variable_is_not_both_a_secret_and_something_else() {
 #[test]
 fn a_secret_that_is_nowhere_is_told_before_anything_runs() {
     let world = World::new();
-    assert_snapshot!(world.said(&["run", "--secret", "TOKEN", "--", "true"]), @r"
+    assert_snapshot!(world.said(&["run", "--unreviewed", "--secret", "TOKEN", "--", "true"]), @r"
     exit code 1
     --- stderr
     fumehood: there is no secret `TOKEN` [FH-CELL-SECRET]
@@ -284,7 +284,7 @@ fn no_argument_and_no_environment_on_this_machine_holds_the_value() {
     let value = format!("ghp_{:032x}", std::process::id());
     let output = world.run_with(&value, &["secret", "set", "TOKEN", "--host", "api.example.com"]);
     assert!(output.status.success(), "{}", world.shown(&output));
-    let (mut child, cell) = world.start(&["run", "--secret", "TOKEN", "--", "sleep", "60"]);
+    let (mut child, cell) = world.start(&["run", "--unreviewed", "--secret", "TOKEN", "--", "sleep", "60"]);
     let mut found = Vec::new();
     let mut brokers = 0;
     for process in fs::read_dir("/proc").unwrap().flatten() {

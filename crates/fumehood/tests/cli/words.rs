@@ -17,6 +17,19 @@ fn help() {
       run          Run an MCP server in a cell; stdin and stdout carry the protocol
       exec         Run any command in a throw-away cell; memory and process ceilings must be held by the
                    kernel
+      add          Declare a server, install it, read what it offers, and ask whether it is accepted
+      remove       Take a server out of its file and its lock
+      list         List the servers, and whether each is accepted
+      review       Show what a model would read of a server, or what has changed of it, and accept or
+                   reject that
+      trust        Show what a project's fumehood.toml asks for, and let its servers be used
+      lock         Pin every declared server anew where it is not, or check that all are as they are
+                   pinned
+      outdated     Show which packages have newer versions
+      update       Install the newest version of a package beside the one in use, show what would
+                   change, and swap on a yes
+      store        See, check and clean the store of packages
+      fingerprint  Print the fingerprint of a server, or of a file with its tools
       allow        Let a server reach a host: its running cells at once, later ones by its configuration
       deny         Take a host from a server, and cut what is open to it
       egress       Show what was let out of cells and what was not, and ask what would be
@@ -74,6 +87,11 @@ fn help_of_run() {
           --publish <[127.0.0.1:]PORT:INSIDE>
               Listen on a port of this machine's loopback (0 for any) and lead it to a port inside the
               cell
+          --strict
+              Fail where it is not accepted, has changed or is not installed, instead of asking or
+              letting the client wait
+          --unreviewed
+              Let the lists of a program of this machine pass as they are: for whoever is writing it
       -h, --help
               Print help
     "##);

@@ -91,6 +91,15 @@ impl World {
         text.replace(&root, "ROOT").trim_end().to_owned()
     }
 
+    /// A person has read what this project's file asks for, and trusts it.
+    pub(crate) fn trust(&self) {
+        let told = self.run_with("", &["trust", "--json"]);
+        let request: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+        let trusted =
+            self.run_with("", &["trust", "--accept", request.get("digest").unwrap().as_str().unwrap()]);
+        assert!(trusted.status.success(), "{}", self.shown(&trusted));
+    }
+
     /// Starts it and waits until its cell runs.
     pub(crate) fn start(&self, arguments: &[&str]) -> (Child, CellInfo) {
         let child = self.command(arguments).spawn().unwrap();

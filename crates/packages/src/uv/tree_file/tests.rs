@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 const LOCK: &str = r#"
@@ -103,3 +105,38 @@ fn a_file_that_says_more_than_names_and_hashes_is_refused_with_the_line() {
     assert!(TreeFile::parse(b"").is_err());
     assert!(TreeFile::parse(b"\xff").is_err());
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    /// Whatever a lock of somebody else's brings: it is refused, or it is exactly what would be written for it.
+    #[test]
+    fn no_file_means_anything_but_what_it_says(
+        lines in prop::collection::vec(prop::sample::select(PIECES), 0..8),
+        more in "[ -~\\n]{0,12}",
+        at in 0_usize..400,
+    ) {
+        let mut text = format!("{FIRST_LINE}\n{}", lines.concat());
+        if let Some(index) = text.char_indices().map(|(index, _)| index).nth(at) {
+            text.insert_str(index, &more);
+        }
+        if let Ok(tree) = TreeFile::parse(text.as_bytes()) {
+            prop_assert_eq!(tree.text(), text);
+            for row in tree.rows() {
+                prop_assert!(check(row).is_ok());
+            }
+        }
+    }
+}
+
+/// Of which files are made, and some that nobody writes.
+const PIECES: &[&str] = &[
+    "a==1 \\\n",
+    "b==2.0 ; sys_platform == 'linux' \\\n",
+    "    --hash=sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+    "    --hash=sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb \\\n",
+    "    --index-url=https://evil.example\n",
+    "-r /etc/passwd\n",
+    "\n",
+    "# a remark\n",
+];

@@ -4,6 +4,7 @@ mod api;
 mod budget;
 mod egress;
 mod freeze;
+mod pinned;
 mod server;
 mod start;
 mod summary;
@@ -41,11 +42,20 @@ impl Pace {
 type Measure = fn(&Workspace, &std::path::Path, Pace) -> Result<Value>;
 
 const MEASUREMENTS: &[(&str, Measure)] = &[
-    ("start", |workspace, product, _| start::measure(workspace, product)),
+    ("start", start_all),
     ("freeze", |workspace, product, _| freeze::measure(workspace, product)),
     ("supervisor", |workspace, product, _| supervisor::measure(workspace, product)),
     ("egress", egress::measure),
 ];
+
+/// Walls around programs, and servers from the store.
+fn start_all(workspace: &Workspace, product: &std::path::Path, pace: Pace) -> Result<Value> {
+    let mut results = start::measure(workspace, product)?;
+    if let Value::Object(results) = &mut results {
+        results.insert("pinned".to_owned(), pinned::measure(workspace, product, pace)?);
+    }
+    Ok(results)
+}
 
 /// Runs the named measurements, or all, and adds their results to `TARGET/bench.json` (`bench-quick.json` of quick ones).
 pub fn run(workspace: &Workspace, names: &[String], pace: Pace) -> Result<ExitCode> {

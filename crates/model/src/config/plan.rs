@@ -35,6 +35,7 @@ pub struct Plan {
     start: Start,
     client: Profile,
     reads_with_keys: bool,
+    is_lazy: bool,
     scripts: Vec<String>,
     env: BTreeMap<String, EnvValue>,
     mounts: Vec<PlannedMount>,
@@ -210,6 +211,11 @@ impl Plan {
         self.reads_with_keys
     }
 
+    /// Whether it is started at the first call only.
+    pub fn is_lazy(&self) -> bool {
+        self.is_lazy
+    }
+
     /// Packages whose install scripts may run.
     pub fn scripts(&self) -> &[String] {
         &self.scripts
@@ -365,6 +371,7 @@ impl<'a> Draft<'a> {
             origin: self.origin,
             start,
             client: self.server.map(|server| server.client().clone()).unwrap_or_default(),
+            is_lazy: self.server.is_some_and(Server::is_lazy),
             reads_with_keys: self.server.is_some_and(Server::reads_with_keys),
             scripts: self.server.map(|server| server.scripts().to_vec()).unwrap_or_default(),
             env,

@@ -25,6 +25,7 @@ pub struct Server {
     start: Start,
     client: Profile,
     reads_with_keys: bool,
+    is_lazy: bool,
     scripts: Vec<String>,
     env: BTreeMap<String, EnvValue>,
     mounts: Vec<Mount>,
@@ -48,6 +49,11 @@ impl Server {
     /// Whether its lists are read with its hosts and secrets.
     pub fn reads_with_keys(&self) -> bool {
         self.reads_with_keys
+    }
+
+    /// Whether it is started at the first call only.
+    pub fn is_lazy(&self) -> bool {
+        self.is_lazy
     }
 
     /// Packages whose install scripts may run.
@@ -101,6 +107,7 @@ pub(super) fn resolve(
         let resolved = Server {
             start: start.unwrap_or_default(),
             client: client(server, source),
+            is_lazy: server.start == Some(written::Moment::Lazy),
             reads_with_keys: server.lists == Some(written::Lists::Keys),
             scripts: server.allow_scripts.iter().map(|at| at.get().clone()).collect(),
             env: env::resolve(&server.env, source),

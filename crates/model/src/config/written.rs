@@ -23,7 +23,7 @@ pub(crate) use data::Data;
 pub(crate) use hosts::{Hosts, Kind, Requests};
 pub(crate) use limits::{Limits, Maximum};
 pub(crate) use mount::Mount;
-pub(crate) use network::{Egress, Lists, Transport, Upstream};
+pub(crate) use network::{Egress, Lists, Moment, Transport, Upstream};
 pub(crate) use operator::Operator;
 pub(crate) use project::Project;
 pub(crate) use secrets::{DeclaredSecret, Foreign, Secrets};

@@ -32,11 +32,20 @@ impl Server {
         Ok(server)
     }
 
+    /// Asks for the tools and waits for them.
+    pub(super) fn list(&mut self) -> Result<()> {
+        self.ask("tools/list", &json!({}))
+    }
+
     /// Calls a tool and waits for its result.
     pub(super) fn call(&mut self, call: &Value) -> Result<()> {
+        self.ask("tools/call", call)
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Result<()> {
         let id = self.next_id;
         self.next_id += 1;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }))?;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         for line in self.lines.by_ref() {
             let message: Value = serde_json::from_str(&line?)?;
             if message.get("id") == Some(&json!(id)) {

@@ -41,7 +41,7 @@ impl World {
     pub(super) fn confined_with(&self, name: &str, options: &[&str]) -> Command {
         let mut command = Command::new(&self.product);
         command
-            .args(["run", "--name", name, "--mount"])
+            .args(["run", "--unreviewed", "--name", name, "--mount"])
             .arg(&self.packages)
             .args(options)
             .arg("--")

@@ -202,7 +202,7 @@ proptest! {
 
 #[test]
 fn a_package_becomes_the_call_of_its_runner_and_a_server_elsewhere_reaches_its_own_host() {
-    let file = "[servers.a]\nsource = 'npx:@acme/x@1.2.3'\nargs = ['--port', '1']\nclient = 'roots'\nlists = 'keys'\n\
+    let file = "[servers.a]\nsource = 'npx:@acme/x@1.2.3'\nargs = ['--port', '1']\nclient = 'roots'\nlists = 'keys'\nstart = 'lazy'\n\
                 allow_scripts = ['native']\n[servers.b]\nsource = 'https://mcp.example.com:8443/mcp'\nhosts = ['b.example']";
     let project = project(file);
     let plan = |name| Plan::server(name, Some(&project), &Operator::default(), &Flags::default()).unwrap();
@@ -212,7 +212,9 @@ fn a_package_becomes_the_call_of_its_runner_and_a_server_elsewhere_reaches_its_o
         (a.client().to_string().as_str(), a.reads_with_keys(), a.scripts()),
         ("roots", true, &["native".to_owned()][..])
     );
+    assert!(a.is_lazy());
     let b = plan("b");
+    assert!(!b.is_lazy());
     assert_eq!(b.start(), &Start::Remote("https://mcp.example.com:8443/mcp".to_owned()));
     assert_eq!(b.hosts(), ["mcp.example.com:8443", "b.example"]);
     assert!(b.program().is_empty() && b.client() == &crate::profile::Profile::plain());

@@ -25,6 +25,16 @@ pub(crate) enum Lists {
     Keys,
 }
 
+/// When a server is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Moment {
+    /// When its client begins a session.
+    Now,
+    /// When the first call comes.
+    Lazy,
+}
+
 /// A name bound to an address.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

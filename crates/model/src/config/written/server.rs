@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Data, Hosts, Limits, Lists, Mount, Secrets, Transport};
+use super::{At, Data, Hosts, Limits, Lists, Moment, Mount, Secrets, Transport};
 
 /// One MCP server: how it is started, and what of the host it gets.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -28,6 +28,9 @@ pub(crate) struct Server {
     /// How its lists are read for the review: `offline` where nothing is said, or `keys`, with its secrets and hosts, for a
     /// server that lists nothing without.
     pub(crate) lists: Option<Lists>,
+    /// When it is started: `now` where nothing is said, with its client's session, or `lazy`, at the first call. What it
+    /// lists is known before.
+    pub(crate) start: Option<Moment>,
     /// Packages whose install scripts may run, by name.
     #[serde(default)]
     #[schemars(inner(length(min = 1)))]

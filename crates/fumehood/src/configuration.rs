@@ -28,6 +28,7 @@ use tools::lock::Lists;
 
 use crate::{
     cli::Given,
+    guard,
     hosts::{self, Rules},
     naming, reading,
     server::target::{Home, Source, Target},
@@ -101,7 +102,7 @@ impl Configuration {
                 Ok(Some(target)) => return Ok(target),
                 Ok(None) if looks_like_a_program(word) => {}
                 Ok(None) => {
-                    let project = self.project()?;
+                    let project = self.project()?.map(|(project, _)| project);
                     let plan = Plan::server(word, project.as_ref(), &self.operator, &self.flags);
                     if let Err(error) = plan {
                         return Err(refused(&error));
@@ -119,10 +120,13 @@ impl Configuration {
     /// A server of a file; none where no file declares it.
     pub(crate) fn declared_server(&self, folders: &Folders, name: &str) -> anyhow::Result<Option<Target>> {
         let project = self.project()?;
-        match Plan::server(name, project.as_ref(), &self.operator, &self.flags) {
+        let declaring = project.as_ref().map(|(project, _)| project);
+        match Plan::server(name, declaring, &self.operator, &self.flags) {
             Ok(plan) => {
                 let home = match (plan.origin(), project) {
-                    (Origin::Project, Some(project)) => home_of(&project)?,
+                    (Origin::Project, Some((project, digest))) => {
+                        Home::Project { folder: project.folder().to_owned(), digest }
+                    }
                     _ => Home::Operator,
                 };
                 self.target(folders, &plan, home).map(Some)
@@ -137,7 +141,7 @@ impl Configuration {
         &self,
         folders: &Folders,
     ) -> anyhow::Result<Vec<(ServerName, anyhow::Result<Target>)>> {
-        let project = self.project()?;
+        let project = self.project()?.map(|(project, _)| project);
         let names = project.iter().flat_map(|project| project.servers().keys());
         let names: BTreeSet<ServerName> = names.chain(self.operator.servers().keys()).cloned().collect();
         Ok(names
@@ -151,9 +155,7 @@ impl Configuration {
 
     /// The nearest project, with the digest of its file.
     pub(crate) fn nearest_project(&self) -> anyhow::Result<Option<(Project, Digest)>> {
-        let Some(project) = self.project()? else { return Ok(None) };
-        let Home::Project { digest, .. } = home_of(&project)? else { return Ok(None) };
-        Ok(Some((project, digest)))
+        self.project()
     }
 
     /// The age below which a release of a package is marked.
@@ -163,7 +165,7 @@ impl Configuration {
 
     /// The hosts of a server by the files alone, with the operator's part.
     pub(crate) fn network(&self, name: &ServerName) -> anyhow::Result<NetworkSpec> {
-        let project = self.project()?;
+        let project = self.project()?.map(|(project, _)| project);
         match Plan::server(name.as_str(), project.as_ref(), &self.operator, &self.flags) {
             Ok(plan) => Ok(self.network_of(&plan)),
             Err(PlanError::Unknown { .. }) => Ok(NetworkSpec {
@@ -189,7 +191,7 @@ impl Configuration {
 
     /// Where the server is declared.
     pub(crate) fn declared(&self, folders: &Folders, name: &ServerName) -> anyhow::Result<Declared> {
-        let project = self.project()?;
+        let project = self.project()?.map(|(project, _)| project);
         match Plan::server(name.as_str(), project.as_ref(), &self.operator, &Flags::default()) {
             Ok(plan) => match (plan.origin(), project) {
                 (Origin::Project, Some(project)) => {
@@ -232,15 +234,16 @@ impl Configuration {
         values(self.flags.env().iter())
     }
 
-    /// The nearest `fumehood.toml` upwards.
-    fn project(&self) -> anyhow::Result<Option<Project>> {
+    /// The nearest `fumehood.toml` upwards, and the digest of the very bytes that were read: a server that may write to
+    /// the project could else show one file to the reader and another to the one who asks whether it is trusted.
+    fn project(&self) -> anyhow::Result<Option<(Project, Digest)>> {
         for folder in self.cwd.ancestors() {
             let file = folder.join(Project::FILE_NAME);
             if let Some(bytes) = read(&file)? {
                 let shown = file.strip_prefix(&self.cwd).unwrap_or(&file).display().to_string();
                 let place = Place { folder, home: None };
                 return Project::resolve_with(&shown, &bytes, &place, &Rules)
-                    .map(Some)
+                    .map(|project| Some((project, Digest::of(&bytes))))
                     .map_err(|problems| wrong(&problems));
             }
         }
@@ -273,6 +276,7 @@ impl Configuration {
             source,
             client: plan.client().clone(),
             lists: if plan.reads_with_keys() { Lists::Keys } else { Lists::Offline },
+            is_lazy: plan.is_lazy(),
             scripts: plan.scripts().to_vec(),
             hosts,
             most_data: self.most_data(),
@@ -347,6 +351,7 @@ fn opened(planned: &PlannedMount) -> anyhow::Result<Mount> {
         // What is not there is told by the supervisor, like every other mount that is not there.
         if let (Ok(path), Ok(beneath)) = (real(&planned.mount.path), real(beneath))
             && !path.starts_with(&beneath)
+            && !guard::off("project-links")
         {
             let message = format!(
                 "the project's mount `{}` leads to `{}`, outside the project",
@@ -398,11 +403,4 @@ fn wrong(problems: &Problems) -> anyhow::Error {
 
 fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
-}
-
-/// A project's file as it is now.
-fn home_of(project: &Project) -> anyhow::Result<Home> {
-    let file = project.folder().join(Project::FILE_NAME);
-    let bytes = read(&file)?.unwrap_or_default();
-    Ok(Home::Project { folder: project.folder().to_owned(), digest: Digest::of(&bytes) })
 }

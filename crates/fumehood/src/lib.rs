@@ -13,6 +13,7 @@ mod configuration;
 mod edit;
 mod ending;
 mod exposing;
+mod guard;
 mod hosts;
 mod naming;
 mod passphrase;

@@ -56,6 +56,15 @@ impl Reach {
 impl Session {
     /// Starts a supervisor, and through it a cell.
     pub(crate) async fn begin(folders: Folders, spec: &CellSpec) -> anyhow::Result<Self> {
+        Self::begin_when(folders, spec, async { Ok(()) }).await
+    }
+
+    /// Starts a supervisor, and through it a cell as soon as `ready` has gone well.
+    pub(crate) async fn begin_when(
+        folders: Folders,
+        spec: &CellSpec,
+        ready: impl Future<Output = anyhow::Result<()>>,
+    ) -> anyhow::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair().context("making a socket pair")?;
         let mut command = Command::new("/proc/self/exe");
         command.arg0("fumehood").args(["cell", "--owner-fd", "0"]).stdin(OwnedFd::from(theirs));
@@ -75,6 +84,7 @@ impl Session {
         let begun = async {
             let mut owner = Client::over(UnixStream::from_std(ours)?).await.map_err(Stop::from)?;
             owner.create(spec).await.map_err(Stop::from)?;
+            ready.await?;
             let info = owner.start().await.map_err(Stop::from)?;
             anyhow::Ok((owner, info))
         };

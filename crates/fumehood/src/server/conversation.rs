@@ -3,10 +3,7 @@
 use std::{collections::VecDeque, process::ExitCode, thread, time::Duration};
 
 use cell::folders::Folders;
-use cell_api::{
-    order::{EndOrder, StderrMode},
-    spec::CellSpec,
-};
+use cell_api::order::{EndOrder, StderrMode};
 use gateway::front::{Front, Order};
 use model::stdio::{Frame, Framer, Stray};
 use store::Pending;
@@ -14,6 +11,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use super::{
     attachment::{Attachment, Heard, Said},
+    preparing::Starting,
     standing::{Standing, told, trust},
     target::Target,
 };
@@ -61,9 +59,6 @@ pub(crate) struct Conversation {
     /// Tell what was done for the cell, and pass its stderr on.
     pub(crate) verbose: bool,
 }
-
-/// A cell to be, and the package that it uses.
-pub(crate) type Starting = (CellSpec, Option<packages::Package>);
 
 /// What our own stdin and stdout say.
 enum Ours {
@@ -157,7 +152,10 @@ impl Talk {
                     self.happened(happened).await?;
                 }
                 () = background::done(&mut self.background) => self.prepared(),
-                _ = look.tick(), if self.running.is_none() && !self.client_left => self.look()?,
+                // What may run is started when it is needed.
+                _ = look.tick(), if self.front.is_closed() && self.running.is_none() && !self.client_left => {
+                    self.look()?;
+                }
                 () = settle(self.settling) => {
                     self.settling = None;
                     self.front.settled();

@@ -1,9 +1,8 @@
 //! A lock on disk: `fumehood.lock`, and beside it what it has digests of.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Write},
-    os::unix::fs::{OpenOptionsExt, PermissionsExt},
+    fs,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -15,9 +14,10 @@ use tools::{
     surface::Surface,
 };
 
+use super::folder::Folder;
 use crate::{
-    reading,
-    stop::{FAILURE, Stop},
+    guard, reading,
+    stop::{FAILURE, REFUSED, Stop},
 };
 
 /// The lock of a project, of the operator's file, or of commands that no file declares.
@@ -63,6 +63,8 @@ const TREES: [&str; 2] = ["package-lock.json", "requirements.txt"];
 impl LockFile {
     /// Its name in a folder.
     pub(crate) const NAME: &str = "fumehood.lock";
+    /// The name of the folder beside it.
+    const BESIDE: &str = "fumehood.lock.d";
 
     /// In this folder.
     pub(crate) fn at(folder: &Path) -> Self {
@@ -76,9 +78,7 @@ impl LockFile {
 
     /// The folder with what belongs to a server's table.
     pub(crate) fn beside(&self, name: &ServerName) -> PathBuf {
-        let mut folder = self.path.clone().into_os_string();
-        folder.push(".d");
-        PathBuf::from(folder).join(name.as_str())
+        self.path.with_file_name(Self::BESIDE).join(name.as_str())
     }
 
     /// The key under which a change of this server waits.
@@ -91,6 +91,7 @@ impl LockFile {
 
     /// What is in it; nothing where it is not there. A lock that is damaged is an error.
     pub(crate) fn read(&self) -> anyhow::Result<Lock> {
+        no_link(&self.path)?;
         match reading::file(&self.path, reading::LOCKED) {
             Ok(bytes) => Lock::parse(&self.path.display().to_string(), &bytes)
                 .map_err(|error| Stop::new(FAILURE, error.to_string(), error.hint()).into()),
@@ -114,6 +115,7 @@ impl LockFile {
         pinned: &Pinned,
         accepted: Accepted,
     ) -> anyhow::Result<Entry> {
+        self.no_links(name)?;
         let surface = self.surface(name, pinned, accepted)?;
         let tree = pinned.tree.map(|digest| self.tree(name, digest)).transpose()?;
         Ok(Entry { pinned: pinned.clone(), surface, tree })
@@ -128,7 +130,7 @@ impl LockFile {
             Accepted::No => Surface::from_text(&bytes),
         };
         let surface = surface.map_err(|error| self.damaged(name, &file, &error.to_string()))?;
-        if *surface.fingerprint() != pinned.fingerprint {
+        if *surface.fingerprint() != pinned.fingerprint && !guard::off("lock-surface") {
             let why =
                 format!("its fingerprint is {}, the lock has {}", surface.fingerprint(), pinned.fingerprint);
             return Err(self.damaged(name, &file, &why).into());
@@ -146,7 +148,7 @@ impl LockFile {
                 Err(error) => return Err(self.damaged(name, &file, &error.to_string()).into()),
             };
             let found = Digest::of(&bytes);
-            if found != digest {
+            if found != digest && !guard::off("lock-tree") {
                 let why = format!("its digest is {found}, the lock has {digest}");
                 return Err(self.damaged(name, &file, &why).into());
             }
@@ -163,71 +165,89 @@ impl LockFile {
 
     /// Puts a server's table and what belongs to it in the place of what was there.
     pub(crate) fn write(&self, name: &ServerName, entry: &Entry) -> anyhow::Result<()> {
-        let turn = self.turn()?;
+        let here = self.turn()?;
         let mut lock = self.read()?;
-        let folder = self.beside(name);
-        fs::create_dir_all(&folder).with_context(|| format!("making `{}`", folder.display()))?;
-        replace(&folder.join(SURFACE), entry.surface.to_text().as_bytes())?;
+        self.no_links(name)?;
+        let writing = || format!("writing `{}`", self.beside(name).display());
+        let folder = here.made(Self::BESIDE).and_then(|beside| beside.made(name.as_str()));
+        let folder = folder.with_context(writing)?;
+        folder.replace(SURFACE, entry.surface.to_text().as_bytes()).with_context(writing)?;
         for tree in TREES {
-            let file = folder.join(tree);
             match &entry.tree {
-                Some(kept) if kept.name == tree => replace(&file, &kept.bytes)?,
-                _ => {
-                    if let Err(error) = fs::remove_file(&file)
-                        && error.kind() != io::ErrorKind::NotFound
-                    {
-                        return Err(error).with_context(|| format!("removing `{}`", file.display()));
-                    }
-                }
+                Some(kept) if kept.name == tree => folder.replace(tree, &kept.bytes).with_context(writing)?,
+                _ => drop(folder.remove(tree).with_context(writing)?),
             }
         }
         lock.insert(name.clone(), entry.pinned.clone());
-        replace(&self.path, lock.to_text().as_bytes())?;
-        drop(turn);
-        Ok(())
+        self.put(&here, &lock)
     }
 
     /// Takes a server out; whether it was there.
     pub(crate) fn remove(&self, name: &ServerName) -> anyhow::Result<bool> {
-        let turn = self.turn()?;
+        let here = self.turn()?;
         let mut lock = self.read()?;
+        self.no_links(name)?;
         let was_there = lock.remove(name).is_some();
         if was_there {
-            replace(&self.path, lock.to_text().as_bytes())?;
-            // The table is what counts.
-            fs::remove_dir_all(self.beside(name)).ok();
+            self.put(&here, &lock)?;
+            // The table is what counts. What is not ours stays where it is.
+            let beside = here.entered(Self::BESIDE);
+            if let Ok(beside) = &beside
+                && let Ok(folder) = beside.entered(name.as_str())
+            {
+                for file in TREES.into_iter().chain([SURFACE]) {
+                    folder.remove(file).ok();
+                }
+                beside.remove_folder(name.as_str()).ok();
+            }
         }
-        drop(turn);
         Ok(was_there)
     }
 
-    /// Whoever writes a lock does so alone.
-    fn turn(&self) -> anyhow::Result<File> {
+    fn put(&self, here: &Folder, lock: &Lock) -> anyhow::Result<()> {
+        let writing = || format!("writing `{}`", self.path.display());
+        here.replace(Self::NAME, lock.to_text().as_bytes()).with_context(writing)
+    }
+
+    /// Whoever writes a lock does so alone, as long as this is held.
+    fn turn(&self) -> anyhow::Result<Folder> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).with_context(|| format!("making `{}`", folder.display()))?;
-        let turn = File::open(folder).with_context(|| format!("opening `{}`", folder.display()))?;
+        let turn = Folder::at(folder).with_context(|| format!("opening `{}`", folder.display()))?;
         flock(&turn, FlockOperation::LockExclusive)
             .with_context(|| format!("waiting for `{}`", folder.display()))?;
         Ok(turn)
     }
+
+    /// What belongs to a table lies where it seems to lie.
+    fn no_links(&self, name: &ServerName) -> anyhow::Result<()> {
+        let folder = self.beside(name);
+        folder.parent().map_or(Ok(()), no_link)?;
+        no_link(&folder)?;
+        TREES.iter().chain([&SURFACE]).try_for_each(|file| no_link(&folder.join(file)))
+    }
 }
 
-/// A new file in the old one's place, with its mode; all or nothing.
+fn no_link(path: &Path) -> anyhow::Result<()> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link && !guard::off("lock-links") {
+        let message = format!("`{}` is a link: what belongs to a lock lies beside it", path.display());
+        return Err(
+            Stop::new(REFUSED, message, "take the link away, or put in its place what it leads to").into()
+        );
+    }
+    Ok(())
+}
+
+/// A new file in the old one's place, with its mode; all or nothing. A link stays a link.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let write = || {
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let mode = fs::metadata(&place).map_or(0o644, |found| found.permissions().mode() & 0o777);
-        let mut name = place.clone().into_os_string();
-        name.push(format!(".{}", std::process::id()));
-        let beside = PathBuf::from(name);
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&beside)?;
-        let written =
-            file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, &place));
-        if written.is_err() {
-            // Half a file helps nobody.
-            fs::remove_file(&beside).ok();
-        }
-        written
+        let name = place.file_name().and_then(|name| name.to_str());
+        let (Some(folder), Some(name)) = (place.parent(), name) else {
+            return Err(io::Error::from(ErrorKind::InvalidFilename).into());
+        };
+        Folder::at(folder)?.replace(name, bytes)
     };
     write().with_context(|| format!("writing `{}`", path.display()))
 }

@@ -1,7 +1,7 @@
 //! Making of a declared server a pinned one: its package installed, its surface read, its table drawn up. Nothing of it is
 //! accepted by that.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use cell::folders::Folders;
 use cell_api::spec::CellSpec;
@@ -27,6 +27,9 @@ pub(crate) struct Prepared {
     pub(crate) record: Option<Record>,
 }
 
+/// A cell to be, and the package that it uses.
+pub(crate) type Starting = (CellSpec, Option<Arc<packages::Package>>);
+
 /// How far it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -51,6 +54,9 @@ pub(crate) async fn prepare(
     };
     let package = installed.as_ref().map(|installed| &installed.package).or(kept.as_ref());
     let spec = start(target, package)?;
+    if let Some(package) = package {
+        verify(package)?;
+    }
     tell(Step::Reading);
     let with_keys = target.lists == Lists::Keys || matches!(target.source, Source::Remote(_));
     let poor = introspecting::poor(spec, with_keys)?;
@@ -142,7 +148,8 @@ async fn install(
     Ok(installed)
 }
 
-/// The cell of a server as it will run: with its package in it, where it is one. The package is looked at before.
+/// The cell of a server as it will run: with its package in it, where it is one. Whether that is still what was installed
+/// is looked at apart, by [`verify`].
 pub(crate) fn start(target: &Target, package: Option<&packages::Package>) -> anyhow::Result<CellSpec> {
     let mut spec = target.spec.clone();
     match &target.source {
@@ -151,10 +158,6 @@ pub(crate) fn start(target: &Target, package: Option<&packages::Package>) -> any
             let Some(package) = package else {
                 return Err(Stop::new(FAILURE, "its package is not in the store", "").into());
             };
-            package.verify().map_err(|error| {
-                let hint = error.hint();
-                Stop::new(REFUSED, error.to_string(), hint)
-            })?;
             let start = package.start(asked).map_err(|error| {
                 let hint = error.hint();
                 Stop::new(FAILURE, error.to_string(), hint)
@@ -174,13 +177,17 @@ pub(crate) fn start(target: &Target, package: Option<&packages::Package>) -> any
     Ok(spec)
 }
 
+/// Whether a package is what was installed; nothing of it is started where it is not.
+pub(crate) fn verify(package: &packages::Package) -> anyhow::Result<()> {
+    package.verify().map_err(|error| {
+        let hint = error.hint();
+        Stop::new(REFUSED, error.to_string(), hint).into()
+    })
+}
+
 /// The cell of an accepted server, and its package, which no collection takes away while that is held.
-pub(crate) fn start_accepted(
-    target: &Target,
-    folders: &Folders,
-    entry: &Entry,
-) -> anyhow::Result<(CellSpec, Option<packages::Package>)> {
+pub(crate) fn start_accepted(target: &Target, folders: &Folders, entry: &Entry) -> anyhow::Result<Starting> {
     let package = content(folders, entry);
     let spec = start(target, package.as_ref())?;
-    Ok((spec, package))
+    Ok((spec, package.map(Arc::new)))
 }

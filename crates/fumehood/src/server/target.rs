@@ -29,6 +29,8 @@ pub(crate) struct Target {
     pub(crate) client: Profile,
     /// How its lists are read.
     pub(crate) lists: Lists,
+    /// Whether it is started at the first call only.
+    pub(crate) is_lazy: bool,
     /// Packages whose install scripts may run.
     pub(crate) scripts: Vec<String>,
     /// Hosts by its declaration, without those the operator allows besides.

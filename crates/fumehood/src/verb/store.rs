@@ -25,6 +25,8 @@ struct Row {
     bytes: u64,
     entries: usize,
     used_by: Vec<String>,
+    /// Where its files are.
+    folder: std::path::PathBuf,
 }
 
 /// Does what was asked.
@@ -44,6 +46,10 @@ fn list(folders: &Folders, json: bool) -> anyhow::Result<ExitCode> {
         rows.push(Row {
             source: stored.sources.join(", "),
             used_by: used.get(&stored.content).cloned().unwrap_or_default(),
+            folder: packages_of(folders)
+                .find(&stored.content)
+                .map(|package| package.tree())
+                .unwrap_or_default(),
             content: stored.content,
             bytes: stored.size,
             entries: stored.entries,

@@ -1,6 +1,6 @@
 //! The cell of a session: being built, running, ended.
 
-use std::{future::Future, pin::Pin};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use cell::folders::Folders;
 use cell_api::{
@@ -32,7 +32,7 @@ type Building = Pin<Box<dyn Future<Output = anyhow::Result<(Session, Attachment)
 pub(super) struct Running {
     building: Option<Building>,
     /// No collection takes it away while this is held.
-    _package: Option<packages::Package>,
+    _package: Option<Arc<packages::Package>>,
     up: Option<Up>,
     outcome: Option<Option<End>>,
     has_left: bool,
@@ -54,14 +54,25 @@ impl Running {
     pub(super) fn begin(
         folders: Folders,
         spec: CellSpec,
-        package: Option<packages::Package>,
+        package: Option<Arc<packages::Package>>,
         stderr: StderrMode,
         verbose: bool,
     ) -> Self {
         let (strays, to_log) = mpsc::channel(64);
+        let looked_at = package.clone();
         let building = async move {
             crate::places::sweep(&folders, verbose);
-            let session = Session::begin(folders, &spec).await?;
+            // While the supervisor gets ready, every file is looked at; nothing runs before that has gone well.
+            let whole = looked_at.map(|package| {
+                tokio::task::spawn_blocking(move || super::super::preparing::verify(&package))
+            });
+            let ready = async {
+                match whole {
+                    Some(whole) => whole.await?,
+                    None => Ok(()),
+                }
+            };
+            let session = Session::begin_when(folders, &spec, ready).await?;
             let attachment = Attachment::begin(session.attach(stderr).await?);
             Ok((session, attachment))
         };

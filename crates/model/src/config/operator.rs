@@ -78,7 +78,7 @@ impl Operator {
             let secrets = secrets::declared(&written.secrets, &place, check, source);
             let min_age = written.packages.and_then(|packages| packages.min_age_days).and_then(|at| {
                 kept(source, &at, |days| match u64::try_from(*days) {
-                    Ok(days) if days <= 3650 => Ok(Duration::from_secs(days * 86_400)),
+                    Ok(days) if days <= 3650 => Ok(Duration::from_hours(days * 24)),
                     _ => Err(Complaint::new("this is no age of a release").help("write 0 to 3650 days")),
                 })
             });
@@ -123,7 +123,7 @@ impl Operator {
 
     /// The age below which a release of a package is marked.
     pub fn min_age(&self) -> Duration {
-        self.min_age.unwrap_or(Duration::from_secs(7 * 86_400))
+        self.min_age.unwrap_or(Duration::from_hours(7 * 24))
     }
 
     /// Rules of servers that no project declares, by their name.

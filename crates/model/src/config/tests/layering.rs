@@ -219,5 +219,5 @@ fn a_package_becomes_the_call_of_its_runner_and_a_server_elsewhere_reaches_its_o
     assert_eq!(b.hosts(), ["mcp.example.com:8443", "b.example"]);
     assert!(b.program().is_empty() && b.client() == &crate::profile::Profile::plain());
     let operator = operator("packages.min_age_days = 3");
-    assert_eq!(operator.min_age(), std::time::Duration::from_secs(3 * 86_400));
+    assert_eq!(operator.min_age(), std::time::Duration::from_hours(3 * 24));
 }

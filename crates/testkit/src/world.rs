@@ -135,6 +135,22 @@ impl World {
         command
     }
 
+    /// Lets the servers of the `fumehood.toml` in this world's folder be used, as a person does who has read it.
+    ///
+    /// # Panics
+    ///
+    /// When the product does not.
+    pub fn trust_project(&self) {
+        let trust = |words: &[&str]| {
+            let ran = self.run(self.product(None).arg("trust").args(words), "");
+            let ran = ran.expect("the product can be started");
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            ran.stdout
+        };
+        let told: serde_json::Value = serde_json::from_str(&trust(&["--json"])).expect("JSON");
+        trust(&["--accept", told.get("digest").and_then(serde_json::Value::as_str).expect("a digest")]);
+    }
+
     /// `fumehood exec` of the attack program: `flags` go before the command, `words` are its arguments.
     pub fn attack(&self, off: Option<&str>, flags: &[String], words: &[impl AsRef<OsStr>]) -> Command {
         let mut command = self.product(off);

@@ -64,8 +64,9 @@ fn a_proxy_inside_leads_to_the_same_hosts_and_no_others() {
                 0o644,
             )
             .unwrap();
+        world.trust_project();
         let mut command = world.product(None);
-        command.args(["run", "-v", "asker"]);
+        command.args(["run", "--unreviewed", "-v", "asker"]);
         crate::scene::ended(&world, &mut command);
         let mut command = world.product(None);
         let log = crate::scene::ended(&world, command.args(["logs", "asker"])).stdout;

@@ -86,7 +86,8 @@ fn reached(client: Client, start: impl Fn(&World, &str) -> Running, way: impl Fn
 
 fn by_flags(world: &World, script: &str) -> Running {
     let mut command = world.product(None);
-    command.args(["run", "--publish", &format!("0:{INSIDE}"), "--env", &format!("PORT={INSIDE}")]);
+    command.args(["run", "--unreviewed", "--publish", &format!("0:{INSIDE}")]);
+    command.args(["--env", &format!("PORT={INSIDE}")]);
     command.arg("--mount").arg(packages().join("npm"));
     Running::start(command.args(["--", "node", script, "streamableHttp"]))
 }
@@ -97,9 +98,10 @@ fn by_file(world: &World, script: &str) -> Running {
          transport = \"http\"\nport = {INSIDE}\nlimits.require = []\n"
     );
     world.make_file("fumehood.toml", &text, 0o644).unwrap();
+    world.trust_project();
     let mut command = world.product(None);
     // A project's file shows a cell nothing outside of the project: that takes a word of its user's.
-    command.args(["run", "--mount"]).arg(packages().join("npm"));
+    command.args(["run", "--unreviewed", "--mount"]).arg(packages().join("npm"));
     Running::start(command.arg("everything"))
 }
 

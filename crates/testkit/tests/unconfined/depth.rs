@@ -64,7 +64,7 @@ const DEPTHS: &[Depth] = &[
 #[test]
 fn a_cell_without_depth_runs_and_is_shown_as_it_is() {
     each(|case, host, depth| {
-        let words = host.marking("run", &["--name", "shallow"]);
+        let words = host.marking("run", &["--unreviewed", "--name", "shallow"]);
         let child = host.start(&words);
         let deadline = Instant::now() + Duration::from_secs(20);
         let ps = loop {

@@ -79,7 +79,7 @@ const WALLS: &[(&str, Lack, Refusal)] = &[
 #[test]
 fn a_wall_that_cannot_be_held_is_a_refused_start() {
     each(|name, host, refusal| {
-        for (verb, flags) in [("run", [].as_slice()), ("exec", &["--limit", "require=none"])] {
+        for (verb, flags) in [("run", ["--unreviewed"].as_slice()), ("exec", &["--limit", "require=none"])] {
             let ran = host.run(&host.marking(verb, flags));
             let case = format!("{name}, `{verb}`");
             assert_eq!(ran.code, Some(13), "{case}: {ran:?}");
@@ -120,7 +120,7 @@ fn the_simulations_without_a_lack_run() {
     for caller in callers() {
         for around in [Around::Filter, Around::MountNamespace, Around::UserNamespace, Around::Copy] {
             let host = Host::new(caller, Lack::Nothing(around));
-            let ran = host.run(&host.marking("run", &[]));
+            let ran = host.run(&host.marking("run", &["--unreviewed"]));
             assert_eq!(ran.code, Some(0), "{around:?} as {caller:?}: {ran:?}");
             assert!(host.mark().exists(), "{around:?} as {caller:?}: nothing ran: {ran:?}");
             let doctor = host.run(&["doctor".into(), "--json".into()]);

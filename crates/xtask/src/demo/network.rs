@@ -27,7 +27,7 @@ pub(super) fn show(home: &Home) -> Result<Act> {
         "\nHosts by name: a server is given one, asks for another, and its list is changed while it runs"
     );
     println!("  (Both hosts are played by web servers with TLS on this machine: nothing here leaves it.)");
-    println!("  $ fumehood run --name {SERVER} --host {GIVEN} --mount … --env … -- node fetcher.mjs");
+    println!("  $ fumehood run --unreviewed --name {SERVER} --host {GIVEN} --mount … --env … -- node fetcher.mjs");
     let mut stage = Stage { server: start(home, &origins)?, held: true };
 
     stage.get(GIVEN, Some("Hello from"))?;
@@ -112,7 +112,7 @@ fn start(home: &Home, origins: &Origins) -> Result<Confined> {
     let program = home.tool("fetcher.mjs")?;
     let trust = format!("NODE_EXTRA_CA_CERTS={}", origins.certificate().display());
     let mut command = home.fumehood();
-    command.args(["run", "--name", SERVER, "--host", GIVEN, "--env", &trust, "--mount"]);
+    command.args(["run", "--unreviewed", "--name", SERVER, "--host", GIVEN, "--env", &trust, "--mount"]);
     command.arg(home.path("tool")).arg("--").arg("node").arg(program);
     Confined::start(&mut command)
 }

@@ -28,7 +28,7 @@ pub(super) fn show(home: &Home) -> Result<Act> {
     println!("  (Its real value in this demonstration: {VALUE})");
     keep(home)?;
     println!(
-        "  $ fumehood run --name reader --secret {NAME} --host '* {OTHER}' --mount … -- node fetcher.mjs"
+        "  $ fumehood run --unreviewed --name reader --secret {NAME} --host '* {OTHER}' --mount … -- node fetcher.mjs"
     );
     let mut stage = Stage { server: start(home)?, origins, held: true };
 
@@ -135,7 +135,7 @@ fn keep(home: &Home) -> Result<()> {
 fn start(home: &Home) -> Result<Confined> {
     let program = home.tool("fetcher.mjs")?;
     let mut command = home.fumehood();
-    command.args(["run", "--name", "reader", "--secret", NAME, "--host", &format!("* {OTHER}"), "--mount"]);
+    command.args(["run", "--unreviewed", "--name", "reader", "--secret", NAME, "--host", &format!("* {OTHER}"), "--mount"]);
     command.arg(home.path("tool")).arg("--").arg("node").arg(program);
     Confined::start(&mut command)
 }

@@ -102,7 +102,9 @@ mod tests {
         let digest: Digest = text.parse().unwrap();
         assert_eq!((digest.to_string(), digest.bytes()), (text.clone(), &[15; 32]));
         assert_eq!(serde_json::from_str::<Digest>(&format!("\"{text}\"")).unwrap(), digest);
-        for wrong in ["", "sha256:", &text.to_uppercase(), &text[..70], &format!("{text}0"), &text[7..]] {
+        let short = text.trim_end_matches('f');
+        let bare = text.trim_start_matches("sha256:");
+        for wrong in ["", "sha256:", &text.to_uppercase(), short, &format!("{text}0"), bare] {
             assert_eq!(wrong.parse::<Digest>(), Err(DigestError), "{wrong}");
         }
     }

@@ -36,6 +36,9 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
+    /// Where a user puts programs that need nothing beside them.
+    pub(crate) const PROGRAMS: &str = "home/.local/bin";
+
     /// Nothing where there is no registry; then `what` is listed as not tried.
     pub(crate) fn new(what: &str, caller: Caller) -> Option<Self> {
         let Some(registry) = Registry::serve(&cache()).unwrap() else {
@@ -91,6 +94,11 @@ impl Scene {
         let mut command = self.world.product(None);
         command.args(words).env("npm_config_registry", self.registry.url());
         command.env("npm_config_cache", self.world.path("home/npm"));
+        // What is put there comes before what the machine has.
+        command.env(
+            "PATH",
+            format!("{}:/usr/local/bin:/usr/bin:/bin", self.world.path(Self::PROGRAMS).display()),
+        );
         command
     }
 
@@ -187,7 +195,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Where `./x` keeps packages for tests.
-fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     checkout.join(env::var_os("FUMEHOOD_CACHE").map_or_else(|| PathBuf::from(".cache"), PathBuf::from))
 }

@@ -114,7 +114,7 @@ impl Front {
             "prompts/get" => Subject::Prompt(text(params, "name")?),
             "resources/read" | "resources/subscribe" => Subject::Resource(text(params, "uri")?),
             "completion/complete" => {
-                let of = members(params).and_then(|params| params.get("ref"));
+                let of = member(params, "ref").map_err(|why| (INVALID_PARAMS, why))?;
                 match text(of, "type")?.as_str() {
                     "ref/prompt" => Subject::Prompt(text(of, "name")?),
                     "ref/resource" => Subject::Reference(text(of, "uri")?),
@@ -143,6 +143,10 @@ impl Front {
         }
         let line = match self.catalog.list(list) {
             Some(entries) => message::result(id, &entries),
+            // It was told of such a list before there was a server without one.
+            None if self.client.announced.contains(&list.capability()) => {
+                message::result(id, &json!({ list.list(): [] }))
+            }
             None => message::error(Some(id), METHOD_NOT_FOUND, "Method not found"),
         };
         self.answer(line);
@@ -191,16 +195,16 @@ fn parse(line: &[u8]) -> Result<Map<String, Value>, (i64, String)> {
     }
 }
 
-fn members(of: Option<&Value>) -> Option<&Map<String, Value>> {
-    of.and_then(Value::as_object)
+/// A member that decides. No other one may be taken for it.
+fn member<'a>(of: Option<&'a Value>, name: &str) -> Result<Option<&'a Value>, String> {
+    let members = of.and_then(Value::as_object).ok_or("`params` are missing, or no object")?;
+    match members.keys().find(|key| look_alike(key, &[name]).is_some()) {
+        Some(other) => Err(format!("the member `{}` looks like `{name}`", excerpt(other, 60))),
+        None => Ok(members.get(name)),
+    }
 }
 
-/// A member that decides. No other one may be taken for it.
-fn text(of: Option<&Value>, member: &str) -> Result<String, String> {
-    let Some(members) = members(of) else { return Err("`params` are missing, or no object".to_owned()) };
-    if let Some(other) = members.keys().find(|key| look_alike(key, &[member]).is_some()) {
-        return Err(format!("the member `{}` looks like `{member}`", excerpt(other, 60)));
-    }
-    let text = members.get(member).and_then(Value::as_str);
-    text.map(str::to_owned).ok_or_else(|| format!("`{member}` is missing, or no text"))
+fn text(of: Option<&Value>, name: &str) -> Result<String, String> {
+    let text = member(of, name)?.and_then(Value::as_str);
+    text.map(str::to_owned).ok_or_else(|| format!("`{name}` is missing, or no text"))
 }

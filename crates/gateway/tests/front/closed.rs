@@ -74,6 +74,7 @@ fn a_notice_is_told_of_when_it_is_another_one() {
 #[test]
 fn after_an_acceptance_the_client_has_the_real_lists() {
     let mut world = closed();
+    world.server.hello["capabilities"] = json!({ "tools": {} });
     world.take();
     let surface = world.server.surface(&"plain".parse().unwrap());
     world.front.accept(surface, "plain".parse().unwrap());
@@ -83,6 +84,10 @@ fn after_an_acceptance_the_client_has_the_real_lists() {
     }
     assert_eq!(world.names("tools/list"), ["alerts", "forecast"]);
     assert!(!world.front.is_closed());
+    // Every list that the client was told of can be asked for, though the server has them not.
+    assert_eq!(world.names("prompts/list"), Vec::<String>::new());
+    world.ask("prompt", "prompts/get", &json!({ "name": "report" }));
+    assert_eq!(world.answer("prompt")["error"]["code"], -32602);
     world.call(1, "forecast");
     assert_eq!(world.server.called(), ["forecast"]);
     assert_eq!(world.answer(1)["result"]["content"][0]["text"], "sunny");

@@ -78,14 +78,24 @@ struct Onlooker {
     is_over: bool,
     /// When the front heard last that a list has changed.
     told: usize,
-    /// When the last reading that the front has heard to its end was asked for, and the tools in it.
-    read: Option<(usize, Vec<Value>)>,
-    /// The reading that is under way.
-    reading: Option<(usize, Vec<Value>)>,
+    /// The last reading that the front has heard to its end, and that no change has overtaken.
+    read: Option<Reading>,
+    /// The one that is under way.
+    reading: Reading,
     /// Tools that were another one when a reading ended.
     changed: BTreeSet<String>,
     called: usize,
     next_id: u64,
+}
+
+/// One reading of all lists.
+#[derive(Default)]
+struct Reading {
+    /// When it was begun.
+    asked: usize,
+    /// Ids of requests that have no answer yet.
+    open: BTreeSet<String>,
+    tools: Vec<Value>,
 }
 
 impl Onlooker {
@@ -101,7 +111,7 @@ impl Onlooker {
             is_over: false,
             told: 0,
             read: None,
-            reading: None,
+            reading: Reading::default(),
             changed: BTreeSet::new(),
             called: 0,
             next_id: 0,
@@ -168,20 +178,19 @@ impl Onlooker {
         if line["method"] == "notifications/tools/list_changed" {
             self.told = self.now;
         }
-        let Some(page) = line["result"]["tools"].as_array() else { return };
-        let Some((asked, mut tools)) = self.reading.take() else { return };
-        tools.extend(page.iter().cloned());
-        if line["result"].get("nextCursor").is_some() {
-            self.reading = Some((asked, tools));
+        let reading = &mut self.reading;
+        if line.get("method").is_some() || !reading.open.remove(&line["id"].to_string()) {
             return;
         }
-        // A reading that a change has overtaken has no outcome.
-        if self.told <= asked {
-            let others = self.accepted.iter().filter(|tool| !tools.contains(tool));
+        reading.tools.extend(line["result"]["tools"].as_array().into_iter().flatten().cloned());
+        let is_complete = reading.open.is_empty() && line["result"].get("nextCursor").is_none();
+        if is_complete && self.told <= reading.asked {
+            let reading = std::mem::take(reading);
+            let others = self.accepted.iter().filter(|tool| !reading.tools.contains(tool));
             if self.is_same {
                 self.changed.extend(others.map(|tool| tool["name"].as_str().unwrap().to_owned()));
             }
-            self.read = Some((asked, tools));
+            self.read = Some(reading);
         }
     }
 
@@ -198,13 +207,16 @@ impl Onlooker {
 
     /// The front has let this pass.
     fn is_sent(&mut self, line: &Value) {
-        if line["method"] == "tools/list" && line["params"].get("cursor").is_none() {
-            self.reading = Some((self.now, Vec::new()));
+        if line["method"].as_str().is_some_and(|method| method.ends_with("/list")) {
+            if line["method"] == "tools/list" && line["params"].get("cursor").is_none() {
+                self.reading = Reading { asked: self.now, ..Reading::default() };
+            }
+            self.reading.open.insert(line["id"].to_string());
         }
         if line["method"] == "tools/call" {
             let name = line["params"]["name"].as_str().unwrap();
             assert!(self.is_same && !self.is_over, "`{name}` passes without a comparison");
-            let (asked, tools) = self.read.as_ref().unwrap();
+            let Reading { asked, tools, .. } = self.read.as_ref().unwrap();
             assert!(self.told <= *asked, "`{name}` passes though the lists have changed since");
             let accepted = self.accepted.iter().find(|tool| tool["name"] == name);
             assert!(

@@ -243,6 +243,7 @@ fn a_server_that_never_says_what_it_offers_keeps_nobody_waiting_for_ever() {
     assert!(whiles > 100 && is_refused(world.answer(1), "FH-SERVER-BUSY"), "{whiles}");
     // It may come yet.
     world.call(2, "alerts");
+    assert_eq!(world.server.called(), Vec::<&str>::new());
     world.answer_at_last();
     assert_eq!(world.server.called(), ["alerts"]);
     assert!(world.front.is_open());

@@ -95,7 +95,7 @@ impl LockFile {
         match reading::file(&self.path, reading::LOCKED) {
             Ok(bytes) => Lock::parse(&self.path.display().to_string(), &bytes)
                 .map_err(|error| Stop::new(FAILURE, error.to_string(), error.hint()).into()),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 Ok(Lock::default())
             }
             Err(error) => Err(error).with_context(|| format!("reading `{}`", self.path.display())),
@@ -144,7 +144,7 @@ impl LockFile {
             let file = folder.join(tree);
             let bytes = match reading::file(&file, reading::LOCKED) {
                 Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(self.damaged(name, &file, &error.to_string()).into()),
             };
             let found = Digest::of(&bytes);

@@ -1,4 +1,4 @@
-//! `./x demo`: a real server through a real client, hosts allowed and taken away while a server runs, a key that is
+//! `./x demo`: a real server installed, accepted and used through a real client, a change of a server caught, hosts allowed and taken away while a server runs, a key that is
 //! used and never seen, then the same attack outside and inside, and what all that proved.
 
 use std::process::ExitCode;
@@ -14,6 +14,7 @@ mod confined;
 mod home;
 mod network;
 mod origin;
+mod pinned;
 mod secrets;
 
 /// Builds, shows, and fails when anything that must not work did.
@@ -22,8 +23,13 @@ pub fn run(workspace: &Workspace) -> Result<ExitCode> {
     eprintln!("x: building");
     let product = workspace.build_product()?;
     let home = home::Home::new(workspace, product)?;
-    let acts =
-        [client::show(workspace, &home)?, network::show(&home)?, secrets::show(&home)?, attack::show(&home)?];
+    let acts = [
+        pinned::show(workspace, &home)?,
+        client::show(workspace, &home)?,
+        network::show(&home)?,
+        secrets::show(&home)?,
+        attack::show(&home)?,
+    ];
     if acts.iter().any(|act| !act.held) {
         println!("\nNot proved: something above went otherwise than it must.");
         return Ok(ExitCode::FAILURE);

@@ -65,23 +65,26 @@ fn install(world: &World, name: &'static str, call: Value) -> Result<Pinned> {
     let script = program.get(1).context("no script")?;
     let manifest = Path::new(script).ancestors().nth(2).context("no package")?.join("package.json");
     let manifest: Value = serde_json::from_str(&std::fs::read_to_string(manifest)?)?;
-    let version = manifest["version"].as_str().context("no version")?;
+    let version = manifest.get("version").and_then(Value::as_str).context("no version")?;
     let package = format!("@modelcontextprotocol/server-{name}@{version}");
     // Not accepted yet is what it is to say.
     world.fumehood(&["add", name, &format!("npx:{package}")]).stdin(Stdio::null()).output()?;
     let listed = world.fumehood(&["list", "--json"]).output()?;
     let listed: Value = serde_json::from_slice(&listed.stdout)?;
-    let row = listed.as_array().into_iter().flatten().find(|row| row["name"] == name);
-    let fingerprint = row.and_then(|row| row["fingerprint"].as_str()).context("it was not pinned")?;
+    let row = listed.as_array().into_iter().flatten().find(|row| row.get("name") == Some(&json!(name)));
+    let fingerprint =
+        row.and_then(|row| row.get("fingerprint")).and_then(Value::as_str).context("it was not pinned")?;
     let accepted = world.fumehood(&["review", name, "--accept", fingerprint]).output()?;
     if !accepted.status.success() {
         bail!("it was not accepted: {}", String::from_utf8_lossy(&accepted.stderr));
     }
     let stored = world.fumehood(&["store", "list", "--json"]).output()?;
     let stored: Value = serde_json::from_slice(&stored.stdout)?;
-    let used = |row: &&Value| row["used_by"].as_array().is_some_and(|names| names.contains(&json!(name)));
+    let used = |row: &&Value| {
+        row.get("used_by").and_then(Value::as_array).is_some_and(|names| names.contains(&json!(name)))
+    };
     let row = stored.as_array().into_iter().flatten().find(used).context("it is not in the store")?;
-    let folder = row["folder"].as_str().context("no folder")?;
+    let folder = row.get("folder").and_then(Value::as_str).context("no folder")?;
     let bare = format!("{folder}/node_modules/@modelcontextprotocol/server-{name}/dist/index.js");
     let shown = if name == "memory" { "server-memory" } else { "server-everything" };
     Ok(Pinned { name: shown, package, bare: vec!["node".to_owned(), bare], call })
@@ -113,10 +116,8 @@ fn once(world: &World, around: &str, pinned: &Pinned) -> Result<(Duration, Durat
 }
 
 fn tell(pinned: &Pinned, times: &[Times], rounds: usize) -> Value {
-    let mut result = Map::from_iter([
-        ("rounds".to_owned(), json!(rounds)),
-        ("package".to_owned(), json!(pinned.package)),
-    ]);
+    let mut result =
+        Map::from_iter([("rounds".to_owned(), json!(rounds)), ("package".to_owned(), json!(pinned.package))]);
     let mut median = |what: &str, of: fn(&Times) -> &[Duration]| -> Vec<Option<f64>> {
         let bare = times.first().and_then(|times| Summary::of(of(times))).map(|summary| summary.median);
         AROUND

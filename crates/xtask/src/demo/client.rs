@@ -9,18 +9,17 @@ use serde_json::{Value, json};
 
 use super::Act;
 use super::home::Home;
+use super::pinned::EVERYTHING;
 use crate::workspace::Workspace;
 
 /// Lists and calls tools.
 pub(super) fn show(workspace: &Workspace, home: &Home) -> Result<Act> {
-    println!("\nA server from npm, confined, through the official TypeScript client");
+    println!("\nThe same server, through the official TypeScript client");
     let packages = workspace.cache.join("npm");
-    let server = packages.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     let received = home.path("received");
     let job = json!({
         "packages": packages,
-        "command":
-            [home.product(), "run", "--unreviewed", "--name", "everything", "--mount", packages, "--", "node", server],
+        "command": [home.product(), "run", EVERYTHING],
         "env": home.environment().into_iter().collect::<BTreeMap<_, _>>(),
         "sent": home.path("sent"),
         "received": received,

@@ -45,13 +45,10 @@ pub(crate) enum Standing {
 impl Standing {
     /// Looks at files, and at nothing else.
     pub(crate) fn of(target: &Target, folders: &Folders) -> anyhow::Result<Self> {
-        let trust = trust(folders);
-        if let Home::Project { folder, digest } = &target.home {
-            let trusted = trust.project_trusted(folder).map_err(told)?;
-            if trusted != Some(*digest) && !guard::off("project-trust") {
-                return Ok(Self::Untrusted { changed: trusted.is_some() });
-            }
+        if let Some(untrusted) = Self::of_project(target, folders)? {
+            return Ok(untrusted);
         }
+        let trust = trust(folders);
         if let Some(pending) = trust.pending(&target.lock.key(&target.name)).map_err(told)?
             && !guard::off("pending-change")
         {
@@ -74,6 +71,14 @@ impl Standing {
             return Ok(Self::Absent(entry));
         }
         Ok(Self::Ready(entry))
+    }
+
+    /// [`Standing::Untrusted`], where it is declared by a project whose file is not trusted as it is.
+    pub(crate) fn of_project(target: &Target, folders: &Folders) -> anyhow::Result<Option<Self>> {
+        let Home::Project { folder, digest } = &target.home else { return Ok(None) };
+        let trusted = trust(folders).project_trusted(folder).map_err(told)?;
+        let is_trusted = trusted == Some(*digest) || guard::off("project-trust");
+        Ok((!is_trusted).then_some(Self::Untrusted { changed: trusted.is_some() }))
     }
 
     /// Why it cannot be used, in a sentence without a full stop; nothing where it can be.

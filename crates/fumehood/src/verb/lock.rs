@@ -5,7 +5,7 @@ use std::{fs, process::ExitCode};
 use anyhow::Context;
 use serde::Serialize;
 use tokio::task::LocalSet;
-use tools::lock::{Merged, merge};
+use tools::lock::{Lists, Merged, merge};
 
 use super::runtime;
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
         standing::{Standing, content},
         target::{Source, Target},
     },
-    stop::{CHANGED, FAILURE, Stop},
+    stop::{CHANGED, FAILURE, NOT_ACCEPTED, Stop},
     terminal,
 };
 
@@ -67,7 +67,10 @@ pub(crate) fn perform(asked: &Lock) -> anyhow::Result<ExitCode> {
         }));
         let (ok, what) = match outcome {
             Ok(what) => (true, what),
-            Err(error) => (false, format!("{error:#}")),
+            Err(error) => {
+                let hint = error.downcast_ref::<Stop>().map(Stop::hint).filter(|hint| !hint.is_empty());
+                (false, hint.map_or_else(|| format!("{error:#}"), |hint| format!("{error:#}: {hint}")))
+            }
         };
         rows.push(Row { name: target.name.to_string(), ok, what });
     }
@@ -91,6 +94,7 @@ pub(crate) fn perform(asked: &Lock) -> anyhow::Result<ExitCode> {
 
 /// Pins what is not pinned, or is declared otherwise. Whether it is accepted is another question.
 async fn pin(target: &Target, folders: &cell::folders::Folders) -> anyhow::Result<String> {
+    trusted(target, folders)?;
     let lock = target.lock.read()?;
     let pinned = lock.get(&target.name);
     // Where the file beside is damaged, this mends it.
@@ -114,9 +118,20 @@ async fn pin(target: &Target, folders: &cell::folders::Folders) -> anyhow::Resul
     ))
 }
 
+/// What a project asks for is not done before a person has read it.
+fn trusted(target: &Target, folders: &cell::folders::Folders) -> anyhow::Result<()> {
+    let standing = Standing::of_project(target, folders)?;
+    let Some(standing) = standing else { return Ok(()) };
+    let message = standing.reason().unwrap_or_default();
+    Err(Stop::new(NOT_ACCEPTED, message, format!("`{}`", standing.remedy(target))).into())
+}
+
 /// Installs what is pinned where it is not here, reads the server, and compares. Neither trust nor acceptance is asked for:
-/// a machine that checks has neither.
+/// a machine that checks has neither. But for a server that is read with keys: those are not for whatever a checkout asks.
 async fn check(target: &Target, folders: &cell::folders::Folders) -> anyhow::Result<String> {
+    if target.lists == Lists::Keys {
+        trusted(target, folders)?;
+    }
     let Some(entry) = target.lock.entry(&target.name)? else {
         return Err(
             Stop::new(CHANGED, format!("`{}` does not pin it", target.lock.path().display()), "").into()

@@ -136,6 +136,12 @@ fn requests(project: &Project) -> Vec<String> {
             "uses your secrets",
             server.secrets().iter().map(|one| format!("{} (as {})", one.name, one.variable)).collect(),
         );
+        if server.reads_with_keys() {
+            also(
+                "is read for its review",
+                vec!["with these secrets and hosts, before anybody has accepted it".to_owned()],
+            );
+        }
         let access = |write: bool| if write { " to read and write" } else { " to read" };
         also(
             "sees",

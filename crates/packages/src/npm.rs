@@ -1,6 +1,6 @@
 //! Packages of npm: chosen and installed by npm itself, in a cell, without their scripts.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::json;
 
@@ -8,6 +8,7 @@ use crate::{
     fault::InstallError,
     progress::Progress,
     shop::{Built, Said, Shop},
+    start::{Start, StartError},
     words::Asked,
     workshop::Workshop,
 };
@@ -20,7 +21,7 @@ mod program;
 mod spec;
 
 use self::lock_file::LockFile;
-pub(crate) use self::{compiled::compile, configured::sources, newest::newest, program::start};
+pub(crate) use self::{compiled::compile, configured::sources, newest::newest};
 
 /// The folder below `/data` that becomes the package. npm writes its name into the tree file.
 const TREE: &str = "tree";
@@ -70,6 +71,13 @@ pub(crate) fn check(asked: &Asked) -> Result<(), InstallError> {
         Some(package) => Err(InstallError::NoRegistry { package: package.clone() }),
         None => Ok(()),
     }
+}
+
+/// How the program that is asked for is started, with what was compiled of it.
+pub(crate) fn start(tree: &Path, asked: &Asked) -> Result<Start, StartError> {
+    let mut start = program::start(tree, asked)?;
+    start.env.extend(compiled::variable(tree));
+    Ok(start)
 }
 
 /// Chooses versions where none are pinned, fetches them, runs the scripts that are allowed.

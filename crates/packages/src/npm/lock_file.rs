@@ -69,12 +69,11 @@ impl LockFile {
     /// The root's `package.json`, by which npm lets these packages run their scripts, if it is told to run any.
     pub(super) fn manifest(&self, scripts: &[String]) -> Value {
         let dependencies = self.packages.get("").map(|root| root.dependencies.clone()).unwrap_or_default();
-        let mut manifest = json!({ "private": true, "dependencies": dependencies });
-        if !scripts.is_empty() {
-            let allowed: BTreeMap<&String, bool> = scripts.iter().map(|package| (package, true)).collect();
-            manifest["allowScripts"] = json!(allowed);
+        if scripts.is_empty() {
+            return json!({ "private": true, "dependencies": dependencies });
         }
-        manifest
+        let allowed: BTreeMap<&String, bool> = scripts.iter().map(|package| (package, true)).collect();
+        json!({ "private": true, "dependencies": dependencies, "allowScripts": allowed })
     }
 
     /// How many files npm fetches for it here: not those that come inside of others, nor those of other platforms.

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{compiled, spec};
+use super::spec;
 use crate::{
     start::{Start, StartError},
     words::Asked,
@@ -21,7 +21,7 @@ const FIRST_LINE: u64 = 256;
 const ELF: &[u8] = b"\x7fELF";
 
 /// How the program that is asked for is started.
-pub(crate) fn start(tree: &Path, asked: &Asked) -> Result<Start, StartError> {
+pub(super) fn start(tree: &Path, asked: &Asked) -> Result<Start, StartError> {
     let main = asked.main.as_deref().map(spec::name).ok_or(StartError::Unnamed)?;
     let (package, program, path) = match &asked.bin {
         None => {
@@ -36,7 +36,7 @@ pub(crate) fn start(tree: &Path, asked: &Asked) -> Result<Start, StartError> {
     let mut command = interpreter(&tree.join(&inside), &program)?;
     command.push(format!("{}/{inside}", Start::INSIDE));
     command.extend(asked.arguments.iter().cloned());
-    Ok(Start { command, env: compiled::variable(tree).into_iter().collect(), folder: tree.to_owned() })
+    Ok(Start { command, env: BTreeMap::new(), folder: tree.to_owned() })
 }
 
 /// The programs of a package: names with the paths in it, by its `package.json`.

@@ -78,6 +78,18 @@ impl Package {
         if fs::read(self.folder.join("seen")).is_ok_and(|before| before == seen) {
             return Ok(());
         }
+        self.verify_every_byte()?;
+        // What was changed while it was read differs from this at the next look.
+        self.remember(&seen)?;
+        Ok(())
+    }
+
+    /// The same, with every byte read.
+    ///
+    /// # Errors
+    ///
+    /// [`VerifyError`] where it is not.
+    pub fn verify_every_byte(&self) -> Result<(), VerifyError> {
         let list = Listing::from_bytes(&fs::read(self.folder.join("list"))?).ok_or(VerifyError::List)?;
         if list.content() != self.content {
             return Err(VerifyError::List);
@@ -85,8 +97,6 @@ impl Package {
         if let Some((path, what)) = list.difference(&copy::list(&self.tree())?) {
             return Err(VerifyError::Changed { path, what });
         }
-        // What was changed while it was read differs from this at the next look.
-        self.remember(&seen)?;
         Ok(())
     }
 

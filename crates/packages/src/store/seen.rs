@@ -14,7 +14,7 @@ use std::{
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawDir, Stat};
 
 /// Room for names of one call, in bytes: a folder is mostly read by one.
-const NAMES: usize = 32 << 10;
+const NAMES: usize = 16 << 10;
 /// The most folders within one another; each has an open file here. A path of more is longer than `PATH_MAX`.
 const DEEPEST: usize = 512;
 

@@ -18,7 +18,7 @@ mod package;
 pub use package::Package;
 
 /// How long it may take to be there.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// How often it is looked.
 const LOOK: Duration = Duration::from_millis(50);
 /// How many free ports are tried: another process can take one before it does.

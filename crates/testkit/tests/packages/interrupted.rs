@@ -51,7 +51,7 @@ fn killed(caller: Caller, parts: &[u32]) {
         for tree in scene.trees() {
             let list = tree.parent().unwrap().join("list");
             let is_whole = tree.join("node_modules/busy/serve.mjs").is_file() && list.is_file();
-            assert!(is_whole, "{part} %: {tree:?}");
+            assert!(is_whole, "{part} %: {}", tree.display());
         }
         // Its cell ends with it; then another one does it, and clears up.
         let deadline = Instant::now() + TIDY_WITHIN;

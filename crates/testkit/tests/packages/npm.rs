@@ -22,10 +22,10 @@ fn each(what: &str, trial: impl Fn(&Scene)) {
 
 /// A module that copies one file of the host to another, as far as it can, and says in a third that it ran.
 fn thief(scene: &Scene) -> String {
-    let [canary, loot] = ["home/canary", "loot/stolen"].map(|name| scene.world.path(name));
+    let [canary, loot] = ["home/canary", "loot/stolen"].map(|name| json!(scene.world.path(name)));
     format!(
         "const fs = require('fs');\nfs.writeFileSync(__dirname + '/ran', '1');\n\
-         try {{ fs.writeFileSync({loot:?}, fs.readFileSync({canary:?})); }} catch {{}}\n"
+         try {{ fs.writeFileSync({loot}, fs.readFileSync({canary})); }} catch {{}}\n"
     )
 }
 

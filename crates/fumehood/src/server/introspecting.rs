@@ -16,7 +16,10 @@ use model::{
     stdio::{Frame, Framer},
 };
 use serde_json::Value;
-use tools::{introspect::Introspection, surface::Surface};
+use tools::{
+    introspect::Introspection,
+    surface::{Surface, SurfaceError},
+};
 
 use super::{
     attachment::{Attachment, Heard, Said},
@@ -61,9 +64,13 @@ pub(crate) async fn read(folders: &Folders, spec: &CellSpec, profile: &Profile) 
     let session = Session::begin(folders.clone(), spec).await?;
     let outcome = async {
         let attachment = Attachment::begin(session.attach(StderrMode::Lossy).await?);
-        tokio::time::timeout(PATIENCE, converse(attachment, profile)).await.unwrap_or_else(|_| {
-            let message = format!("it did not say what it offers within {} s", PATIENCE.as_secs());
-            Err(Stop::new(FAILURE, message, "it may wait for a host or a key: see `lists = \"keys\"`").into())
+        let mut last_lines = LastLines::default();
+        let reading = converse(attachment, profile, spec.name.as_str(), &mut last_lines);
+        let outcome = tokio::time::timeout(PATIENCE, reading).await;
+        outcome.unwrap_or_else(|_| {
+            let seconds = PATIENCE.as_secs();
+            let message = format!("it did not say what it offers within {seconds} s{}", last_lines.shown());
+            Err(Stop::new(FAILURE, message, lacking(spec.name.as_str())).into())
         })
     };
     let outcome = outcome.await;
@@ -77,10 +84,14 @@ pub(crate) async fn read(folders: &Folders, spec: &CellSpec, profile: &Profile) 
     outcome
 }
 
-async fn converse(mut attachment: Attachment, profile: &Profile) -> anyhow::Result<Surface> {
+async fn converse(
+    mut attachment: Attachment,
+    profile: &Profile,
+    name: &str,
+    last_lines: &mut LastLines,
+) -> anyhow::Result<Surface> {
     let mut introspection = Introspection::new(profile, &format!("fumehood-{}-", random::hex(8)?));
     let mut framer = Framer::default();
-    let mut last_lines = LastLines::default();
     let mut confirmed: Option<Surface> = None;
     say(&attachment, introspection.begin()).await;
     loop {
@@ -99,7 +110,11 @@ async fn converse(mut attachment: Attachment, profile: &Profile) -> anyhow::Resu
                         }
                     },
                     Some(Err(error)) => {
-                        return Err(Stop::new(FAILURE, error.to_string(), error.hint()).into());
+                        let hint = match error {
+                            SurfaceError::Answer { .. } => lacking(name),
+                            _ => error.hint(),
+                        };
+                        return Err(Stop::new(FAILURE, error.to_string(), hint).into());
                     }
                     None => continue,
                 },
@@ -114,7 +129,7 @@ async fn converse(mut attachment: Attachment, profile: &Profile) -> anyhow::Resu
                 last_lines.push(&bytes);
                 continue;
             }
-            Some(Heard::Ended(end)) => return Err(ended(&end, &last_lines).into()),
+            Some(Heard::Ended(end)) => return Err(ended(&end, last_lines).into()),
             Some(Heard::Lost) | None => {
                 return Err(Stop::new(FAILURE, "its supervisor died while it was read", "").into());
             }
@@ -151,12 +166,22 @@ async fn say(attachment: &Attachment, messages: Vec<Value>) {
     }
 }
 
+/// What helps a server that runs, but tells nothing of what it offers.
+fn lacking(name: &str) -> String {
+    format!(
+        "`fumehood logs {name}` shows what it said; if it has to reach something before it lists anything, give it \
+         its hosts and keys (`--host`, `--secret`) and read it with them (`--read-with-keys`, or `lists = \"keys\"` \
+         in the file)"
+    )
+}
+
 fn ended(end: &End, last_lines: &LastLines) -> Stop {
     let message = format!("it ended before it said what it offers: {}{}", end.detail, last_lines.shown());
     Stop::new(
         FAILURE,
         message,
-        "it may need an argument, a variable (`--env`), a folder (`--mount`), or its key (`lists = \"keys\"`)",
+        "it may need an argument, a variable (`--env`), a folder (`--mount`), or its key (`--secret` with \
+         `--read-with-keys`, or `lists = \"keys\"` in the file)",
     )
 }
 

@@ -51,8 +51,11 @@ impl Lists {
         let Some(kind) = self.awaited.remove(id) else { return Ok(None) };
         let page = match outcome(kind.method()) {
             Ok(page) => page,
-            // Servers with resources need not have templates.
-            Err(SurfaceError::Answer { code: METHOD_NOT_FOUND, .. }) if kind == Kind::ResourceTemplate => {
+            // Servers with resources need not have templates, and some that announce prompts or resources have none of the
+            // methods. One that has answered before has more to tell than it does.
+            Err(SurfaceError::Answer { code: METHOD_NOT_FOUND, .. })
+                if kind != Kind::Tool && !self.read.contains_key(&kind) =>
+            {
                 return Ok(None);
             }
             Err(error) => return Err(error),

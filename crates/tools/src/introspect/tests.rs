@@ -179,12 +179,39 @@ fn an_error_for_an_answer_names_what_was_asked() {
                 Some(asked) if asked == method => vec![error(message, code, "no\u{1b}[1m key")],
                 _ => ordinary(message),
             });
-            if (method, code) == ("resources/templates/list", -32601) {
-                assert_eq!(reading.result().unwrap().unwrap().resource_templates(), Vec::<&Value>::new());
+            if code == -32601 && !matches!(method, "initialize" | "tools/list") {
+                let surface = reading.result().unwrap().unwrap();
+                let list = match method {
+                    "prompts/list" => surface.prompts(),
+                    "resources/list" => surface.resources(),
+                    _ => surface.resource_templates(),
+                };
+                assert_eq!((surface.tools().len(), list), (2, Vec::new()));
                 continue;
             }
             let message = "no<U+001B>[1m key".to_owned();
             assert_eq!(failure(&reading), SurfaceError::Answer { method: method.to_owned(), code, message });
         }
+    }
+}
+
+#[test]
+fn a_list_that_is_known_no_more_on_its_second_page_is_not_complete() {
+    for (method, list) in [("prompts/list", "prompts"), ("resources/templates/list", "resourceTemplates")] {
+        let mut reading = plain();
+        drive(&mut reading, |message| match message["method"].as_str() {
+            Some(asked) if asked == method && message["params"].get("cursor").is_some() => {
+                vec![error(message, -32601, "unknown")]
+            }
+            Some(asked) if asked == method => {
+                vec![result(message, json!({ list: [], "nextCursor": "more" }))]
+            }
+            _ => ordinary(message),
+        });
+        let message = "unknown".to_owned();
+        assert_eq!(
+            failure(&reading),
+            SurfaceError::Answer { method: method.to_owned(), code: -32601, message }
+        );
     }
 }

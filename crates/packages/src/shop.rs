@@ -41,11 +41,16 @@ pub(crate) struct Shop<'a, W> {
     pub(crate) notes: Vec<String>,
     /// Rules of the hosts that are reached.
     pub(crate) hosts: Vec<String>,
+    /// As in [`Sources::chosen`].
+    pub(crate) chosen: Option<String>,
     workshop: &'a W,
     template: CellSpec,
     data: Data,
     progress: &'a mut dyn FnMut(Progress),
 }
+
+/// What is done with each line a client says on stderr: it is told the line, and where to tell progress to.
+pub(crate) type Line<'l> = dyn FnMut(&str, &mut dyn FnMut(Progress)) + 'l;
 
 /// What a client said until it ended.
 #[derive(Debug, Default)]
@@ -108,7 +113,8 @@ impl<'a, W: Workshop> Shop<'a, W> {
         };
         let mut notes = sources.notes.clone();
         let hosts = sources::connect(&mut template, order.asked.client, sources, &mut notes)?;
-        Ok(Self { order, notes, hosts, workshop, template, data, progress })
+        let chosen = sources.chosen.clone();
+        Ok(Self { order, notes, hosts, chosen, workshop, template, data, progress })
     }
 
     /// The folder of the host that is `/data` inside. It is there, and ours.
@@ -138,7 +144,7 @@ impl<'a, W: Workshop> Shop<'a, W> {
         command: &[&str],
         cwd: &str,
         env: &[(&str, &str)],
-        line: &mut dyn FnMut(&str, &mut dyn FnMut(Progress)),
+        line: &mut Line<'_>,
     ) -> Result<Said, InstallError> {
         let spec = self.template.clone();
         self.run_in(spec, command, cwd, env, line).await
@@ -150,7 +156,7 @@ impl<'a, W: Workshop> Shop<'a, W> {
         command: &[&str],
         cwd: &str,
         env: &[(&str, &str)],
-        line: &mut dyn FnMut(&str, &mut dyn FnMut(Progress)),
+        line: &mut Line<'_>,
     ) -> Result<Said, InstallError> {
         let mut spec = self.template.clone();
         spec.network = NetworkSpec::default();
@@ -177,7 +183,7 @@ impl<'a, W: Workshop> Shop<'a, W> {
         command: &[&str],
         cwd: &str,
         env: &[(&str, &str)],
-        line: &mut dyn FnMut(&str, &mut dyn FnMut(Progress)),
+        line: &mut Line<'_>,
     ) -> Result<Said, InstallError> {
         spec.command = command.iter().map(|word| (*word).to_owned()).collect();
         spec.cwd = Some(PathBuf::from(Data::INSIDE).join(cwd));

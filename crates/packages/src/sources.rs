@@ -27,6 +27,8 @@ pub(crate) struct Sources {
     pub(crate) authorities: Option<String>,
     /// What its user should know.
     pub(crate) notes: Vec<String>,
+    /// The versions it would choose, by all of its configuration, in its own words.
+    pub(crate) chosen: Option<String>,
 }
 
 /// One registry of a client's configuration.

@@ -49,10 +49,10 @@ const RESOLVE: [&str; 7] =
 /// For every machine, so that a lock is of use to others; without it for this one.
 const UNIVERSAL: &str = "--universal";
 /// What is told where it was only for this one.
-const NOT_FOR_ALL: &str = "versions were chosen for this machine alone: others of the packages have no wheel for it, or not for every machine";
+const NOT_FOR_ALL: &str =
+    "the versions were chosen for machines like this one alone: there are none that fit every machine";
 /// Settings of the user that are no files, and no places.
-const SETTINGS: [&str; 5] =
-    ["UV_PYTHON", "UV_PRERELEASE", "UV_RESOLUTION", "UV_EXCLUDE_NEWER", "UV_INDEX_STRATEGY"];
+const SETTINGS: [&str; 4] = ["UV_PRERELEASE", "UV_RESOLUTION", "UV_EXCLUDE_NEWER", "UV_INDEX_STRATEGY"];
 
 /// Asks uv for its indexes, and has it resolve the packages to see where their files lie. What is `pinned` may have no
 /// solution any more.
@@ -91,6 +91,7 @@ pub(crate) fn sources(asked: &Asked, pinned: bool) -> Result<Sources, InstallErr
         },
     };
     sources.files = place::origins(&addresses(&locked));
+    sources.chosen = Some(locked);
     Ok(sources)
 }
 
@@ -175,7 +176,7 @@ fn strange(what: &'static str) -> impl FnOnce(String) -> InstallError {
 /// The interpreter that uv takes on this machine, by its own path rather than that of an environment. Cells see it.
 async fn python<W: Workshop>(shop: &mut Shop<'_, W>, flags: &Flags) -> Result<String, InstallError> {
     let program = shop.order.asked.program.clone();
-    let wanted = flags.python.clone();
+    let wanted = flags.python.clone().or_else(|| std::env::var("UV_PYTHON").ok());
     let answer = tokio::task::spawn_blocking(move || {
         let mut words = vec!["python", "find", "--no-project", "--system", "--resolve-links"];
         words.extend(["--no-python-downloads"].into_iter().chain(wanted.as_deref()));
@@ -238,8 +239,10 @@ async fn resolve<W: Workshop>(
     let mut command = vec![shop.order.asked.program.as_str()];
     command.extend(RESOLVE);
     command.extend(universal.then_some(UNIVERSAL));
-    // Else it would hold on to what it chose before.
-    command.extend(["--python", python, "--upgrade", "--output-file", "/data/pylock.toml"]);
+    // It holds on to versions that are there already, where they fit: the user's configuration file, which is not here,
+    // may keep back newer ones.
+    give(shop, "pylock.toml", shop.chosen.as_deref().unwrap_or_default())?;
+    command.extend(["--python", python, "--output-file", "/data/pylock.toml"]);
     command.extend(flags.choosing.iter().map(String::as_str));
     command.push("/data/wanted.in");
     let mut notes = Vec::new();

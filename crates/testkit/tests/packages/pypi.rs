@@ -1,30 +1,18 @@
 //! Packages of a Python index that mean harm: each is harmless in a cell or refused, and does its harm where they are
 //! installed as usual.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use serde_json::Value;
-use testkit::world::{
-    Caller,
-    index::{Wheel, source},
-};
+use testkit::world::index::{Wheel, source};
 
-use crate::python::{Scene, probe};
+use crate::python::{each, probe};
 
 /// A module that does something when it is run, and says so.
 const RUNS: &str = "import sys\nsys.ran = getattr(sys, 'ran', []) + ['unasked']\n";
 /// What ran without being asked, and where modules are looked for.
 const FACTS: &str =
     "import sys\ndef facts():\n    return {'ran': getattr(sys, 'ran', []), 'path': sys.path}\n";
-
-/// For each caller that this test run can act as, where uv is there.
-fn each(what: &str, trial: impl Fn(&Scene)) {
-    for caller in Caller::all() {
-        if let Some(scene) = Scene::new(what, caller) {
-            trial(&scene);
-        }
-    }
-}
 
 fn ran(facts: &Value) -> bool {
     !facts["ran"].as_array().unwrap().is_empty()
@@ -106,53 +94,6 @@ fn modules_of_the_standard_library_and_of_the_host_are_not_mixed_with_those_of_p
         assert!(!ran(&scene.facts()));
         assert!(ran(&scene.usual_target("customized")));
     });
-}
-
-#[test]
-fn a_withdrawn_release_is_chosen_only_by_its_version_and_marked() {
-    each("a yanked release", |scene| {
-        let newer = || probe("yank", FACTS).version("2.0").build();
-        scene.index.add(probe("yank", FACTS).build());
-        scene.index.add(newer().yanked("it leaks"));
-        scene.add_good("yank");
-        assert!(scene.lock().contains("uvx:yank==1.0"), "{}", scene.lock());
-        scene.remove();
-        let told = scene.add_good("yank==2.0");
-        assert!(told.stdout.contains("`yank==2.0` is yanked (reason: \"it leaks\")"), "{told:?}");
-        scene.remove();
-        // Control: without the mark it is the one that is chosen.
-        scene.index.add(newer());
-        scene.add_good("yank");
-        assert!(scene.lock().contains("uvx:yank==2.0"), "{}", scene.lock());
-    });
-}
-
-#[test]
-fn what_is_newer_is_told_with_its_age_and_what_was_withdrawn_since() {
-    each("what is newest on a Python index", |scene| {
-        scene.index.add(probe("old", FACTS).build());
-        scene.add_good("old==1.0");
-        let row = &scene.outdated()[0];
-        assert!(row["is_outdated"] == false && row.get("pinned_withdrawn").is_none(), "{row}");
-        scene.index.add(probe("old", FACTS).build().yanked("it leaks"));
-        scene.index.add(probe("old", FACTS).version("2.0").build().uploaded(&an_hour_ago()));
-        let row = &scene.outdated()[0];
-        assert_eq!(
-            (row["newest"].as_str(), row["is_outdated"].as_bool()),
-            (Some("2.0"), Some(true)),
-            "{row}"
-        );
-        assert!((3_600..7_200).contains(&row["age"].as_u64().unwrap()) && row["is_young"] == true, "{row}");
-        assert!(row["pinned_withdrawn"].as_str().unwrap().contains("it leaks"), "{row}");
-        // Nothing was changed by asking.
-        assert!(scene.lock().contains("uvx:old==1.0"));
-    });
-}
-
-/// As an index writes times.
-fn an_hour_ago() -> String {
-    let told = Command::new("date").args(["-u", "-d", "-1 hour", "+%FT%TZ"]).output().unwrap();
-    String::from_utf8(told.stdout).unwrap().trim().to_owned()
 }
 
 #[test]

@@ -31,6 +31,15 @@ pub(crate) fn probe(name: &str, facts: &str) -> Wheel {
         .program(name, "probe:main")
 }
 
+/// For each caller that this test run can act as, where uv is there.
+pub(crate) fn each(what: &str, trial: impl Fn(&Scene)) {
+    for caller in Caller::all() {
+        if let Some(scene) = Scene::new(what, caller) {
+            trial(&scene);
+        }
+    }
+}
+
 /// One caller's world, and its index.
 pub(crate) struct Scene {
     pub(crate) world: World,

@@ -184,16 +184,18 @@ impl Front {
         self.tell_lists_changed();
     }
 
-    /// The server is started, though nobody needs it yet.
+    /// The server is started, though nobody needs it yet; or once more, after it has ended. What is held stays held.
     pub fn starting(&mut self) {
-        if matches!(self.phase, Phase::Idle) {
+        if matches!(self.phase, Phase::Idle | Phase::Gone) {
             self.phase = Phase::Starting;
         }
     }
 
     /// The server runs and can be spoken to.
     pub fn up(&mut self) {
-        self.starting();
+        if matches!(self.phase, Phase::Idle) {
+            self.starting();
+        }
         if !matches!(self.phase, Phase::Starting) {
             return;
         }

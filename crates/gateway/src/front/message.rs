@@ -72,7 +72,8 @@ impl Shape {
         let fault = |code, why: &str| Malformed { id: None, is_answer: false, code, why: why.to_owned() };
         let Ok(text) = std::str::from_utf8(line) else { return Err(fault(PARSE_ERROR, "it is not UTF-8")) };
         let text = text.trim_end_matches(['\r', '\n']);
-        if text.contains(['\r', '\n']) && !guard::off("front-line-breaks") {
+        let has = |end: u8| text.as_bytes().contains(&end);
+        if (has(b'\r') || has(b'\n')) && !guard::off("front-line-breaks") {
             return Err(fault(PARSE_ERROR, "a message is one line"));
         }
         if text.trim_start().starts_with('[') {

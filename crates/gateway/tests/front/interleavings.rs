@@ -167,7 +167,14 @@ impl Onlooker {
             }
             Step::Up => front.up(),
             Step::Settle => front.settled(),
-            Step::Gone => front.gone("it was killed"),
+            Step::Gone => {
+                front.gone("it was killed");
+                front.starting();
+                self.to_server.clear();
+                self.to_front.clear();
+                self.reading = Reading::default();
+                (self.is_same, self.told, self.read) = (false, 0, None);
+            }
         }
         self.carry_out();
     }

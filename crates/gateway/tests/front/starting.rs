@@ -152,6 +152,32 @@ fn a_server_that_ends_leaves_nobody_waiting() {
 }
 
 #[test]
+fn a_server_that_is_started_once_more_is_compared_once_more() {
+    let mut world = World::open(Server::weather());
+    world.server.entry("tools", "forecast")["title"] = json!("Other");
+    world.say_changed();
+    world.settle();
+    world.front.gone("it was killed");
+    world.server = Server::weather();
+    world.front.starting();
+    world.call(1, "alerts");
+    assert!(world.front.is_waiting());
+    world.front.up();
+    world.go_on();
+    assert_eq!(world.server.called(), ["alerts"]);
+    // What was held is.
+    world.call(2, "forecast");
+    assert!(is_refused(world.answer(2), "FH-CHANGED"));
+    world.front.gone("it was killed");
+    world.front.starting();
+    world.server.entry("tools", "alerts")["title"] = json!("Other");
+    world.front.up();
+    world.call(3, "alerts");
+    world.settle();
+    assert!(is_refused(world.answer(3), "FH-NOT-ACCEPTED"));
+}
+
+#[test]
 fn calls_under_way_are_answered_when_the_server_ends_or_is_refused() {
     for is_refused_whole in [true, false] {
         let mut world = World::with(Server::weather(), "elicitation", &json!({ "elicitation": {} }));

@@ -59,6 +59,9 @@ pub(crate) enum Verb {
     Doctor(Doctor),
     /// Print a completion script for a shell
     Completions(Completions),
+    /// Carry messages between stdin, stdout and a remote MCP server (runs in the cell of such a server)
+    #[command(hide = true)]
+    Bridge(Bridge),
     /// Supervise one cell (started by `run` and `exec`)
     #[command(hide = true)]
     Cell(Supervise),
@@ -252,6 +255,20 @@ pub(crate) struct Doctor {
 pub(crate) struct Completions {
     /// Which shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// `bridge`
+#[derive(Debug, Args)]
+pub(crate) struct Bridge {
+    /// Where the remote server is
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// A header of every request, filled from a variable: `NAME:VARIABLE`, or `NAME:text with ${VARIABLE}`
+    #[arg(long = "header", value_name = "NAME:VARIABLE")]
+    pub(crate) headers: Vec<String>,
+    /// Let the URL begin with `http://`
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 /// `cell`

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+mod bridge;
 mod cli;
 mod configuration;
 mod edit;

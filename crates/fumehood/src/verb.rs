@@ -7,6 +7,7 @@ use crate::cli::Verb;
 mod add;
 mod allow;
 pub(crate) mod attend;
+mod bridge;
 mod completions;
 mod doctor;
 mod egress;
@@ -50,6 +51,7 @@ pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Logs(logs) => logs::perform(&logs),
         Verb::Doctor(doctor) => doctor::perform(&doctor),
         Verb::Completions(completions) => completions::perform(&completions),
+        Verb::Bridge(bridge) => bridge::perform(&bridge),
         Verb::Cell(cell) => supervise::perform(cell),
         Verb::Vault(broker) => vault::perform(broker),
     }

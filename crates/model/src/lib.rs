@@ -14,6 +14,7 @@ pub mod mount;
 pub mod name;
 pub mod profile;
 pub mod request;
+pub mod reviewer;
 pub mod secret;
 pub mod size;
 pub mod stdio;

@@ -1,6 +1,6 @@
 //! The operator's file, checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use super::server::{self, Server};
 use super::written::At;
 use super::{read, written};
 use crate::name::ServerName;
+use crate::reviewer::{PublicKey, PublicKeyError};
 use crate::secret::SecretName;
 
 /// What whoever runs Fumehood laid down. The default is what holds without a file: nothing.
@@ -30,7 +31,11 @@ pub struct Operator {
     allow: BTreeMap<ServerName, Vec<String>>,
     secrets: BTreeMap<SecretName, DeclaredSecret>,
     min_age: Option<Duration>,
+    reviewers: BTreeSet<PublicKey>,
 }
+
+/// The most keys of reviewers.
+const MOST_REVIEWERS: usize = 64;
 
 impl Operator {
     /// Its name in Fumehood's configuration folder.
@@ -82,7 +87,19 @@ impl Operator {
                     _ => Err(Complaint::new("this is no age of a release").help("write 0 to 3650 days")),
                 })
             });
-            Self { servers, limits, code_limits, maximum, upstreams, egress, allow, secrets, min_age }
+            let reviewers = reviewers(&written.review.unwrap_or_default().keys, source);
+            Self {
+                servers,
+                limits,
+                code_limits,
+                maximum,
+                upstreams,
+                egress,
+                allow,
+                secrets,
+                min_age,
+                reviewers,
+            }
         })
     }
 
@@ -126,6 +143,11 @@ impl Operator {
         self.min_age.unwrap_or(Duration::from_hours(7 * 24))
     }
 
+    /// The keys of those whose signature counts as accepted.
+    pub fn reviewers(&self) -> &BTreeSet<PublicKey> {
+        &self.reviewers
+    }
+
     /// Rules of servers that no project declares, by their name.
     pub fn allow(&self, name: &ServerName) -> &[String] {
         self.allow.get(name).map(Vec::as_slice).unwrap_or_default()
@@ -149,4 +171,32 @@ fn allow(
         }
     }
     allow
+}
+
+/// The keys, each told where it is none, or stands there twice.
+fn reviewers(written: &[At<String>], source: &mut Source<'_>) -> BTreeSet<PublicKey> {
+    let mut keys = BTreeSet::new();
+    for at in written.iter().take(MOST_REVIEWERS) {
+        kept(source, at, |text| {
+            let key = text.parse().map_err(|error: PublicKeyError| {
+                let help = match error {
+                    PublicKeyError::Kind | PublicKeyError::Bytes => {
+                        "write the key as `fumehood review --new-key FILE` prints it"
+                    }
+                    PublicKeyError::Anybody => "put the reviewer's key in its place",
+                };
+                Complaint::new(error.to_string()).help(help)
+            })?;
+            if keys.insert(key) {
+                Ok(())
+            } else {
+                Err(Complaint::new("this key is given twice").help("keep one of the two"))
+            }
+        });
+    }
+    if let Some(one_too_many) = written.get(MOST_REVIEWERS) {
+        let complaint = Complaint::new(format!("more than {MOST_REVIEWERS} keys"));
+        source.add(one_too_many.span(), &complaint.help("leave out the keys of those who review no longer"));
+    }
+    keys
 }

@@ -3,6 +3,7 @@
 mod layering;
 mod network;
 mod problems;
+mod reviewers;
 mod secrets;
 mod values;
 

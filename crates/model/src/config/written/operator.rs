@@ -30,6 +30,8 @@ pub(crate) struct Operator {
     pub(crate) secrets: BTreeMap<At<String>, DeclaredSecret>,
     /// What holds for packages of registries.
     pub(crate) packages: Option<Packages>,
+    /// Whose reviews count besides those on this machine.
+    pub(crate) review: Option<Review>,
     /// Hosts of servers that no project declares, by the name of the server; as `hosts` of a server.
     #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
     pub(crate) allow: BTreeMap<At<String>, Hosts>,
@@ -50,4 +52,14 @@ pub(crate) struct Packages {
     /// A release younger than this many days is marked before it is accepted; 7 where nothing is said.
     #[schemars(range(min = 0, max = 3650))]
     pub(crate) min_age_days: Option<At<i64>>,
+}
+
+/// Whose reviews count besides those on this machine.
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Review {
+    /// Public keys of reviewers: `ed25519:` and the 32 bytes of the key in Base64, as `fumehood review --new-key` prints
+    /// it. What one of them has signed counts as accepted.
+    #[schemars(length(max = 64), inner(regex(pattern = r"^ed25519:[A-Za-z0-9+/]{43}=$")))]
+    pub(crate) keys: Vec<At<String>>,
 }

@@ -121,6 +121,9 @@ pub(crate) async fn build<W: Workshop>(shop: &mut Shop<'_, W>) -> Result<Built, 
     let lock = LockFile::read(&bytes)?;
     let main = asked.main.as_deref().map(spec::name).unwrap_or_default();
     let root = lock.installed(main)?.clone();
+    if let Some(why) = &root.deprecated {
+        shop.notes.push(format!("the author of `{main}@{}` advises against it: {why}", root.version));
+    }
     // Made from the tree file, so that one tree file has one outcome.
     write("package.json", lock.manifest(shop.order.scripts).to_string().as_bytes())?;
     write(TREE_FILE, &bytes)?;

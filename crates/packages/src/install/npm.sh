@@ -10,7 +10,7 @@ install)
     cat >package-lock.json <<END
 {"name": "tree", "lockfileVersion": 3, "packages": {
   "": {"dependencies": {"x": "1.0.0"}},
-  "node_modules/x": {"version": "1.0.0", "integrity": "sha512-$integrity", "hasInstallScript": true}}}
+  "node_modules/x": {"version": "1.0.0", "integrity": "sha512-$integrity", "deprecated": "it leaks", "hasInstallScript": true}}}
 END
     ;;
 ci)

@@ -154,6 +154,7 @@ async fn a_package_is_resolved_fetched_and_kept_in_cells_that_reach_the_registry
     assert_eq!((installed.version.as_str(), installed.source.as_str()), ("1.0.0", "npx:x@1.0.0"));
     assert!(installed.integrity.as_ref().unwrap().starts_with("sha512-"));
     assert_eq!(installed.scripts_not_run, ["x"]);
+    assert_eq!(installed.notes, ["the author of `x@1.0.0` advises against it: it leaks"]);
     assert_eq!(installed.registry_hosts, ["GET,HEAD https://r.example"]);
     assert!(installed.tree_file.contains("lockfileVersion"));
     installed.package.verify().unwrap();

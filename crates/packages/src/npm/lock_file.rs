@@ -21,6 +21,8 @@ pub(super) struct LockFile {
 pub(super) struct Locked {
     pub(super) version: String,
     pub(super) integrity: Option<String>,
+    /// Why its author advises against it.
+    pub(super) deprecated: Option<String>,
     name: Option<String>,
     resolved: Option<String>,
     has_install_script: bool,

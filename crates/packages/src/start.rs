@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use crate::words::Client;
+
 /// A start, for a cell that has the tree at [`Start::INSIDE`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
@@ -33,6 +35,8 @@ pub enum StartError {
     /// The package has no program of this name.
     #[error("`{package}` has no program `{wanted}`")]
     NoProgram {
+        /// Who runs it.
+        client: Client,
         /// The package.
         package: String,
         /// What was wanted.
@@ -43,6 +47,8 @@ pub enum StartError {
     /// Several, none of which is the obvious one.
     #[error("`{package}` has no program of its own name, and it is not said which other one is meant")]
     Ambiguous {
+        /// Who runs it.
+        client: Client,
         /// The package.
         package: String,
         /// What it has.
@@ -73,10 +79,19 @@ impl StartError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unnamed | Self::NoPackage { .. } => "add the server anew with `fumehood add`".to_owned(),
-            Self::NoProgram { package, has, .. } | Self::Ambiguous { package, has } => match has.as_slice() {
-                [] => "it is a library: there is nothing to start".to_owned(),
-                has => format!("say which: `npx -p {package} {}`", has.join("|")),
-            },
+            Self::NoProgram { client, package, has, .. } | Self::Ambiguous { client, package, has } => {
+                let runner = match client {
+                    Client::Npm => "npx -p",
+                    Client::Uv => "uvx --from",
+                };
+                match has.as_slice() {
+                    [] => "it is a library: there is nothing to start".to_owned(),
+                    has => format!(
+                        "say which, in place of the source: `fumehood add NAME -- {runner} {package} {}`",
+                        has.join("|")
+                    ),
+                }
+            }
             Self::Outside { .. } => {
                 "do not use this package: a program of its own would lie inside of it".to_owned()
             }

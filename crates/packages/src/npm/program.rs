@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::spec;
 use crate::{
     start::{Start, StartError},
-    words::Asked,
+    words::{Asked, Client},
 };
 
 /// How much of a program is looked at for its first line, in bytes (Linux reads 256, execve(2)).
@@ -61,6 +61,7 @@ fn obvious(package: &str, programs: &BTreeMap<String, String>) -> Result<(String
     let own = spec::unscoped(package);
     let Some((first, path)) = programs.first_key_value() else {
         return Err(StartError::NoProgram {
+            client: Client::Npm,
             package: package.to_owned(),
             wanted: own.to_owned(),
             has: Vec::new(),
@@ -71,7 +72,7 @@ fn obvious(package: &str, programs: &BTreeMap<String, String>) -> Result<(String
     }
     match programs.get_key_value(own) {
         Some((name, path)) => Ok((name.clone(), path.clone())),
-        None => Err(StartError::Ambiguous { package: package.to_owned(), has: has() }),
+        None => Err(StartError::Ambiguous { client: Client::Npm, package: package.to_owned(), has: has() }),
     }
 }
 
@@ -90,7 +91,8 @@ fn named<'a>(
         }
         has.extend(programs.into_keys());
     }
-    Err(StartError::NoProgram { package: main.to_owned(), wanted: wanted.to_owned(), has })
+    let (package, wanted) = (main.to_owned(), wanted.to_owned());
+    Err(StartError::NoProgram { client: Client::Npm, package, wanted, has })
 }
 
 /// The file must lie in its package, by its letters and in fact.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     start::{Start, StartError},
-    words::Asked,
+    words::{Asked, Client},
 };
 
 /// The most that is read of what an installation told, in bytes.
@@ -39,6 +39,9 @@ pub(crate) fn start(tree: &Path, asked: &Asked) -> Result<Start, StartError> {
         ("PYTHONPATH", format!("{}/{SITE}", Start::INSIDE)),
         ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
         ("PYTHONNOUSERSITE", "1".to_owned()),
+        // Some servers write sets of words into their descriptions: in another order at each start, which nobody has
+        // accepted. What this opens is that who chooses keys for a server can make it slow.
+        ("PYTHONHASHSEED", "0".to_owned()),
     ];
     let env: BTreeMap<String, String> = variables.map(|(name, value)| (name.to_owned(), value)).into();
     Ok(Start { command, env, folder: tree.to_owned() })
@@ -82,9 +85,9 @@ fn program(
     if !is_there {
         let (package, has) = (package(), own.programs.clone());
         return Err(if named {
-            StartError::NoProgram { package, wanted: wanted.to_owned(), has }
+            StartError::NoProgram { client: Client::Uv, package, wanted: wanted.to_owned(), has }
         } else {
-            StartError::Ambiguous { package, has }
+            StartError::Ambiguous { client: Client::Uv, package, has }
         });
     }
     let inside = format!("{}/bin/{wanted}", Start::INSIDE);

@@ -48,6 +48,7 @@ fn the_program_is_the_one_that_npx_would_take() {
     );
     let no = |line| tree.start(line).unwrap_err();
     assert!(matches!(no("npx three"), StartError::Ambiguous { has, .. } if has == ["x", "y"]));
+    assert!(no("npx three").hint().contains("`fumehood add NAME -- npx -p three x|y`"));
     assert!(matches!(no("npx four"), StartError::NoProgram { has, .. } if has.is_empty()));
     assert!(matches!(no("npx -p two other"), StartError::NoProgram { wanted, .. } if wanted == "other"));
     assert!(matches!(no("npx five"), StartError::NoPackage { .. }));

@@ -58,6 +58,7 @@ fn what_cannot_be_started_is_said_with_what_there_is() {
     let tree = tree();
     let error = command(tree.path(), "uvx my-tool").unwrap_err();
     assert!(matches!(error, StartError::Ambiguous { ref has, .. } if has.len() == 6), "{error:?}");
+    assert!(error.hint().contains("`fumehood add NAME -- uvx --from my-tool "), "{}", error.hint());
     let error = command(tree.path(), "uvx --from my-tool other").unwrap_err();
     assert!(matches!(error, StartError::NoProgram { ref has, .. } if has.len() == 6), "{error:?}");
     for line in ["uvx --from my-tool link", "uvx --from my-tool gone"] {

@@ -40,10 +40,39 @@ proptest! {
 
     /// Random bytes are hardly ever messages; these are pieces of such in any order.
     #[test]
-    fn pieces_of_messages(lines in proptest::collection::vec((proptest::sample::select(MARKS), message()), 0..40)) {
-        let input: Vec<String> = lines.iter().map(|(mark, line)| format!("{mark}{line}")).collect();
+    fn pieces_of_messages(
+        begun in 0..=BEGINNING.len(),
+        lines in proptest::collection::vec((proptest::sample::select(MARKS), message()), 0..40),
+    ) {
+        let beginning = BEGINNING.iter().take(begun).map(|line| (*line).to_owned());
+        let input: Vec<String> =
+            beginning.chain(lines.iter().map(|(mark, line)| format!("{mark}{line}"))).collect();
         converse(input.join("\n").as_bytes(), &surface());
     }
+}
+
+/// A session up to where calls pass, which chance alone would hardly find.
+const BEGINNING: &[&str] = &[
+    r#"c{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{"elicitation":{},"roots":{}}}}"#,
+    r#"c{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    r#"c{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}"#,
+    "u",
+    r#"s{"jsonrpc":"2.0","id":"ours-1-0","result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"s","version":"1"},"capabilities":{"tools":{}}}}"#,
+    r#"s{"jsonrpc":"2.0","id":"ours-1-1","result":{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}}"#,
+];
+
+/// The beginning begins what it says.
+#[test]
+fn the_beginning_of_a_session_opens_it() {
+    let mut front = Front::accepted(surface(), profile(), PREFIX.to_owned());
+    for line in BEGINNING {
+        match line.split_at(1) {
+            ("c", line) => front.client(line.as_bytes()),
+            ("s", line) => front.server(line.as_bytes()),
+            _ => front.up(),
+        }
+    }
+    assert!(front.is_open());
 }
 
 const MARKS: &[&str] = &["c", "c", "c", "s", "s", "s", "u", "t", "g", "a", "n"];
@@ -83,8 +112,12 @@ fn message() -> impl Strategy<Value = String> {
     })
 }
 
+fn profile() -> Profile {
+    "elicitation+roots".parse().unwrap()
+}
+
 fn surface() -> Surface {
-    let mut reading = Introspection::new(&Profile::plain(), "review-");
+    let mut reading = Introspection::new(&profile(), "review-");
     let answer =
         |asked: &Value, result: Value| json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result });
     let hello = reading.begin();
@@ -102,7 +135,7 @@ fn surface() -> Surface {
 /// The first byte of each line says whose it is, or what happens. Nothing panics, every line out is one message, and
 /// what comes out is no more than what went in and what was accepted account for.
 fn converse(input: &[u8], surface: &Surface) {
-    let profile: Profile = "elicitation+roots".parse().unwrap();
+    let profile = surface.client().clone();
     let notice = Notice { server: "s".to_owned(), reason: "r".to_owned(), remedy: "m".to_owned() };
     let mut front = Front::accepted(surface.clone(), profile.clone(), PREFIX.to_owned());
     let mut read = 0;

@@ -166,7 +166,10 @@ async fn a_package_is_resolved_fetched_and_kept_in_cells_that_reach_the_registry
         assert_eq!(cell.env["npm_config_registry"], "https://r.example/");
         assert_eq!(cell.env["npm_config_ignore_scripts"], "true");
     }
-    assert_eq!(bench.log(), ["config", "view", "install", "ci"]);
+    let mut called = bench.log();
+    // These two are asked at the same time.
+    called[..2].sort();
+    assert_eq!(called, ["config", "view", "install", "ci"]);
     assert!(bench.left().is_empty(), "{:?}", bench.left());
 }
 

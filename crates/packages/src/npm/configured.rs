@@ -1,6 +1,6 @@
 //! What npm says about its registries.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, thread};
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,15 @@ use crate::{
 
 /// Asks npm for its registries, and where the packages lie.
 pub(crate) fn sources(asked: &Asked) -> Result<Sources, SourcesError> {
-    let text = ask(&asked.program, &["config", "list", "--json"], "")?;
+    let program = asked.program.as_str();
+    // Each takes as long as npm takes to start.
+    let (text, views) = thread::scope(|scope| {
+        let view = |package: &'_ str| ask(program, &["view", "--json", "--", package, "dist.tarball"], "");
+        let views: Vec<_> = asked.packages.iter().map(|package| scope.spawn(move || view(package))).collect();
+        let text = ask(program, &["config", "list", "--json"], "");
+        (text, views.into_iter().map(thread::ScopedJoinHandle::join).collect::<Vec<_>>())
+    });
+    let text = text?;
     let strange = |error: serde_json::Error| SourcesError::Strange {
         program: asked.program.clone(),
         why: error.to_string(),
@@ -36,12 +44,12 @@ pub(crate) fn sources(asked: &Asked) -> Result<Sources, SourcesError> {
         }
         sources.registries.push(Registry { variable: format!("npm_config_{name}"), url: url.to_owned() });
     }
-    for package in &asked.packages {
-        match ask(&asked.program, &["view", "--json", "--", package, "dist.tarball"], "") {
-            Ok(text) => sources.files.extend(addresses(&text)),
+    for view in views {
+        match view {
+            Ok(Ok(text)) => sources.files.extend(addresses(&text)),
             // What is not found is not found by the installation either, which says so better.
-            Err(AskError::Failed { .. }) => {}
-            Err(error) => return Err(error.into()),
+            Ok(Err(AskError::Failed { .. })) | Err(_) => {}
+            Ok(Err(error)) => return Err(error.into()),
         }
     }
     sources.files = place::origins(&sources.files);

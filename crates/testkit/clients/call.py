@@ -1,6 +1,7 @@
 """Lists the tools of a server with the official Python client and calls some of them.
 
-Usage: python call.py JOB.json. The job and the printed line are those of call.mjs.
+Usage: python call.py JOB.json. The job and the printed line are those of call.mjs. With `handshake` it begins by
+`initialize`, which call.mjs always does.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from mcp import StdioServerParameters, stdio_client
 from mcp.client import Client
-from mcp.types import Implementation
+from mcp.types import Implementation, ToolListChangedNotification
 
 # Packages may have to be fetched before the first answer.
 PATIENCE = 100
@@ -35,8 +36,24 @@ async def tools_of(client: Client) -> list[dict]:
 
 async def main(job: dict) -> None:
     info = Implementation(name="fumehood-test", version="1")
-    async with Client(way(job), client_info=info, read_timeout_seconds=PATIENCE) as client:
+    changed = asyncio.Event()
+
+    async def hear(message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            changed.set()
+
+    mode = "legacy" if "handshake" in job else "auto"
+    async with Client(
+        way(job), mode=mode, client_info=info, read_timeout_seconds=PATIENCE, message_handler=hear
+    ) as client:
         tools = await tools_of(client)
+        if "waits" in job:
+            Path(job["waits"]).write_text(json.dumps(tools))
+            first = {tool["name"] for tool in tools}
+            while all(tool["name"] in first for tool in tools):
+                await changed.wait()
+                changed.clear()
+                tools = await tools_of(client)
         results = [await client.call_tool(call["name"], call["arguments"]) for call in job["calls"]]
         told = {
             "server": client.server_info.name,

@@ -43,7 +43,8 @@ fn session(scene: &Scene, given: &[&str], calls: &Value) -> Session {
     let show = "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep ^GITHUB_PERSONAL_ACCESS_TOKEN= >&2";
     let product = scene.world.product(None);
     let mut words = vec![scene.world.product_path().display().to_string()];
-    let fixed = ["run", "--unreviewed", "--name", "github", "--limit", "require=none", "--grace", "1", "--mount"];
+    let fixed =
+        ["run", "--unreviewed", "--name", "github", "--limit", "require=none", "--grace", "1", "--mount"];
     words.extend(fixed.map(str::to_owned));
     words.push(packages().display().to_string());
     words.extend(given.iter().map(|word| (*word).to_owned()));

@@ -107,13 +107,14 @@ impl Stage {
         }
         let folders: Vec<PathBuf> =
             ["state", "data", "config", "run", "tmp", "home"].map(|name| self.world.path(name)).into();
-        // The folder of all cells is made once and stays; logs are to stay.
+        // The folder of all cells is made once and stays, and so is what all cells trust; logs are to stay.
         for kept in ["state/fumehood", "state/fumehood/cells"] {
             self.world.make_folder(kept).unwrap();
         }
-        let logs = ["state/fumehood/logs", "state/fumehood/egress"].map(|name| self.world.path(name));
+        let kept = ["state/fumehood/logs", "state/fumehood/egress", "state/fumehood/trust"];
+        let kept = kept.map(|name| self.world.path(name));
         let marker = self.world.folder().to_str().unwrap();
-        let mut traces = Traces::before(marker, &folders, &self.cells(), &logs).unwrap();
+        let mut traces = Traces::before(marker, &folders, &self.cells(), &kept).unwrap();
         let (stdin, their_stdin) = pipe();
         let (their_stdout, stdout) = pipe();
         let stderr = File::create(self.world.path("stderr")).unwrap();

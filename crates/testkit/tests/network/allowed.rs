@@ -64,7 +64,7 @@ fn a_proxy_inside_leads_to_the_same_hosts_and_no_others() {
                 0o644,
             )
             .unwrap();
-        world.trust_project();
+        world.trust_project().unwrap();
         let mut command = world.product(None);
         command.args(["run", "--unreviewed", "-v", "asker"]);
         crate::scene::ended(&world, &mut command);

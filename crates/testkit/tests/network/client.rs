@@ -5,7 +5,8 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -20,6 +21,9 @@ pub(crate) enum Client {
     TypeScript,
     Python,
 }
+
+/// How long the first list of tools is waited for.
+const FIRST_WITHIN: Duration = Duration::from_secs(20);
 
 /// What a session came to.
 #[derive(Debug)]
@@ -39,14 +43,42 @@ impl Client {
 
     /// Lists the tools of a server over stdio, and performs the calls.
     pub(crate) fn speak(self, world: &World, server: &Command, calls: &Value) -> Session {
-        let text = |word: &OsStr| word.to_str().unwrap().to_owned();
-        let words: Vec<String> =
-            std::iter::once(server.get_program()).chain(server.get_args()).map(text).collect();
-        let variables: serde_json::Map<String, Value> = server
-            .get_envs()
-            .filter_map(|(name, value)| Some((text(name), Value::String(text(value?)))))
-            .collect();
-        self.session(world, json!({"command": words, "env": variables, "calls": calls}))
+        self.session(world, stdio(server, calls))
+    }
+
+    /// The same, beginning by `initialize` as with a server that knows nothing newer.
+    pub(crate) fn shake_hands(self, world: &World, server: &Command, calls: &Value) -> Session {
+        let mut job = stdio(server, calls);
+        job["handshake"] = json!(true);
+        self.session(world, job)
+    }
+
+    /// The same of a server that nobody has accepted: `accept` gets the tools that it had first, and only when the server
+    /// then says of itself that it has others the session goes on.
+    pub(crate) fn wait(
+        self,
+        world: &World,
+        server: &Command,
+        calls: &Value,
+        accept: impl FnOnce(&Value),
+    ) -> Session {
+        let listed = world.path("home/first.json");
+        let mut job = stdio(server, calls);
+        job["waits"] = json!(listed);
+        thread::scope(|scope| {
+            let session = scope.spawn(move || self.session(world, job));
+            let deadline = Instant::now() + FIRST_WITHIN;
+            let first: Value = loop {
+                let text = std::fs::read_to_string(&listed).unwrap_or_default();
+                if let Ok(first) = serde_json::from_str(&text) {
+                    break first;
+                }
+                assert!(Instant::now() < deadline, "no list of tools: a client would not wait longer");
+                thread::sleep(Duration::from_millis(20));
+            };
+            accept(&first);
+            session.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
+        })
     }
 
     /// The same over streamable HTTP.
@@ -70,6 +102,18 @@ impl Client {
         let told = serde_json::from_str(&ran.stdout).unwrap();
         Session { told, stderr: ran.stderr }
     }
+}
+
+/// The job of a client that starts this.
+fn stdio(server: &Command, calls: &Value) -> Value {
+    let text = |word: &OsStr| word.to_str().unwrap().to_owned();
+    let words: Vec<String> =
+        std::iter::once(server.get_program()).chain(server.get_args()).map(text).collect();
+    let variables: serde_json::Map<String, Value> = server
+        .get_envs()
+        .filter_map(|(name, value)| Some((text(name), Value::String(text(value?)))))
+        .collect();
+    json!({"command": words, "env": variables, "calls": calls})
 }
 
 impl Session {

@@ -1,7 +1,14 @@
-//! `npx` and `uvx` from an empty cache. They speak to whatever registry the clients of this machine are configured with;
+//! `npx` and `uvx` from an empty store: installed and read while a client waits, usable once a person has said yes, and
+//! later started without any registry. They speak to whatever registry the clients of this machine are configured with;
 //! where none answers, these are skipped by name.
 
-use std::{env, path::PathBuf, process::Command};
+use std::{
+    env,
+    path::PathBuf,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use testkit::world::{Caller, World, skip};
@@ -11,6 +18,9 @@ use crate::{
     origin::{Origin, PAGE},
     scene::world,
 };
+
+/// How long an installation may take.
+const INSTALLED_WITHIN: Duration = Duration::from_secs(80);
 
 /// The caller's own configuration of the clients: the variables that they read, and npm's file.
 fn configured(world: &World, command: &mut Command) {
@@ -42,7 +52,36 @@ fn run(world: &World, grace: &str, flags: &[&str], words: &[&str]) -> Command {
     command
 }
 
-/// The same, as it stands in the configuration of a client that the caller runs.
+/// The one server of the world that waits for a decision is accepted by a person somewhere else, once it does.
+fn accept(world: &World) {
+    let deadline = Instant::now() + INSTALLED_WITHIN;
+    loop {
+        let listed = world.product(None).args(["list", "--json"]).output().unwrap();
+        let rows: Value = serde_json::from_slice(&listed.stdout).unwrap();
+        if let Some(row) = rows.as_array().unwrap().iter().find(|row| row["standing"] == "unaccepted") {
+            let words = ["review", row["name"].as_str().unwrap(), "--accept"];
+            let fingerprint = row["fingerprint"].as_str().unwrap();
+            let accepted = world.product(None).args(words).arg(fingerprint).output().unwrap();
+            assert!(accepted.status.success(), "{accepted:?}");
+            return;
+        }
+        assert!(Instant::now() < deadline, "nothing waits for a decision: {rows}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Runs it until it is installed and accepted.
+fn run_until_accepted(world: &World, mut command: Command) {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let stdin = child.stdin.take();
+    accept(world);
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// The same command as [`run`], as it stands in the configuration of a client that the caller runs.
 fn declared(world: &World, flags: &[&str], words: &[&str]) -> Command {
     let mut command = Command::new(world.product_path());
     command.args(["run", "--grace", "1"]).args(flags).args(words);
@@ -62,6 +101,20 @@ fn pinned(package: &str) -> String {
     format!("{package}@{}", pin.unwrap())
 }
 
+/// What the last cell that used its network opened.
+fn opened(world: &World) -> Vec<String> {
+    let log = world.product(None).args(["egress", "log"]).output().unwrap();
+    let log = String::from_utf8_lossy(&log.stdout).into_owned();
+    log.lines().filter(|line| line.contains(" opened ")).map(str::to_owned).collect()
+}
+
+/// Configures the runners with a registry that hangs up.
+fn cut_off(command: &mut Command, nowhere: &Origin) {
+    let registry = format!("http://{}/", nowhere.address);
+    command.envs(["npm_config_registry", "UV_DEFAULT_INDEX"].map(|name| (name, &registry)));
+    command.envs([("UV_NO_CONFIG", "1"), ("UV_HTTP_RETRIES", "0"), ("npm_config_fetch_retries", "0")]);
+}
+
 /// What a server of a package is asked, and how it runs with nothing around it.
 struct Trial<'a> {
     client: Client,
@@ -72,8 +125,8 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Runs the package in a cell, from an empty cache and then from the one that was filled: each time it must say what
-    /// the bare server says.
+    /// Runs the package in a cell: first from an empty store, where nothing is told of it until it is accepted, then again
+    /// without a registry. What it says must be what the bare server says.
     fn run(&self, words: impl Fn(&World) -> Vec<String>) {
         if self.callers.is_empty() {
             return;
@@ -81,20 +134,43 @@ impl Trial<'_> {
         let origin = Origin::web("127.0.0.1:0");
         let outside = world(self.client.callers()[0], &origin);
         let (program, arguments) = self.bare.split_first().unwrap();
-        let bare = self.client.speak(&outside, Command::new(program).args(arguments), &self.calls);
+        // In a cell the front speaks of one version, by a handshake.
+        let mut bare = self.client.shake_hands(&outside, Command::new(program).args(arguments), &self.calls);
         assert!(bare.told["results"].to_string().contains(self.answer), "{bare:?}");
+        // Lists come in the order of names.
+        bare.told["tools"].as_array_mut().unwrap().sort_by_key(|tool| tool["name"].to_string());
         for &caller in &self.callers {
             let world = world(caller, &origin);
             let words = words(&world);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            // Whether the cache is full is nothing a client sees: one of them has shown it.
-            let caches: &[&str] =
-                if self.client == Client::TypeScript { &["empty", "full"] } else { &["empty"] };
-            for cache in caches {
-                let confined = self.client.speak(&world, &declared(&world, &[], &words), &self.calls);
-                assert_eq!(bare.told, confined.told, "{caller:?}, {cache} cache: {}", confined.stderr);
-                assert!(!confined.stderr.contains("was refused"), "{}", confined.stderr);
+            let server = declared(&world, &[], &words);
+            let first = self.client.wait(&world, &server, &self.calls, |tools| {
+                assert_eq!(tools.as_array().map(Vec::len), Some(1), "{tools}");
+                assert_eq!(tools[0]["name"], "fumehood_status");
+                let said = tools[0]["description"].as_str().unwrap();
+                assert!(said.contains("it was not reviewed yet") && said.contains(words[0]), "{said}");
+                accept(&world);
+            });
+            for what in ["tools", "results"] {
+                assert_eq!(bare.told[what], first.told[what], "{caller:?}: {}", first.stderr);
             }
+            let nowhere = Origin::tcp("127.0.0.1:0", drop);
+            let mut server = declared(&world, &[], &words);
+            cut_off(&mut server, &nowhere);
+            let before = opened(&world);
+            assert!(!before.is_empty(), "the installation fetched something");
+            let again = self.client.speak(&world, &server, &self.calls);
+            assert_eq!(bare.told, again.told, "{caller:?}, without a registry: {}", again.stderr);
+            for stderr in [&first.stderr, &again.stderr] {
+                assert!(!stderr.contains("was refused"), "{stderr}");
+            }
+            assert_eq!(nowhere.visits(), 0, "{caller:?}");
+            // The control: the runner itself goes there.
+            let mut bare = world.program(words[0].as_ref());
+            cut_off(bare.args(&words[1..]), &nowhere);
+            let ran = world.run(&mut bare, "").unwrap();
+            assert!(ran.code != Some(0) && nowhere.visits() > 0, "{caller:?}: {ran:?}");
+            assert_eq!(opened(&world), before, "{caller:?}");
         }
     }
 }
@@ -203,9 +279,11 @@ fn fetching(callers: &[Caller]) {
             return skip("a fetching server in a cell", "uv is not among the test packages");
         };
         let flags = ["--host", "http://origin.example", "--name", "fetch"];
+        let words = [&uvx, "mcp-server-fetch@2026.10.24", "--allow-private-ips"];
+        run_until_accepted(&world, run(&world, "1", &flags, &words));
         // It refuses addresses that are not public; inside, every name stands for one of ours, and who may be reached is
         // no longer its business.
-        let server = declared(&world, &flags, &[&uvx, "mcp-server-fetch@2026.10.24", "--allow-private-ips"]);
+        let server = declared(&world, &flags, &words);
         let fetch = |url: &str| json!({"name": "fetch", "arguments": {"url": url, "raw": true}});
         let urls = [
             "http://origin.example/page",
@@ -231,12 +309,13 @@ fn fetching(callers: &[Caller]) {
 }
 
 /// A registry with one package, as a mirror on this machine would answer: its download names the mirror by address.
-fn mirror(tarball: Vec<u8>) -> Origin {
+fn mirror(integrity: String, tarball: Vec<u8>) -> Origin {
     Origin::serving("127.0.0.1:0", move |path, port| match path {
         "/npm/tiny-tool" => {
+            let tarball = format!("http://127.0.0.1:{port}/npm/tiny-tool/-/tiny-tool-1.0.0.tgz");
             let version = json!({
-                "name": "tiny-tool", "version": "1.0.0", "bin": {"tiny-tool": "tool.js"},
-                "dist": {"tarball": format!("http://127.0.0.1:{port}/npm/tiny-tool/-/tiny-tool-1.0.0.tgz")},
+                "name": "tiny-tool", "version": "1.0.0", "bin": {"tiny-tool": "serve.mjs"},
+                "dist": {"tarball": tarball, "integrity": integrity},
             });
             let package = json!({
                 "name": "tiny-tool", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version},
@@ -248,6 +327,35 @@ fn mirror(tarball: Vec<u8>) -> Origin {
     })
 }
 
+/// The package of the mirror: a server whose tool tries what stands beside the mirror, and the mirror by its port.
+fn tiny_tool(world: &World, beside: u16) -> Origin {
+    world.make_folder("package").unwrap();
+    let manifest = json!({"name": "tiny-tool", "version": "1.0.0", "bin": {"tiny-tool": "serve.mjs"}});
+    let facts = format!(
+        "export async function facts() {{\n\
+         const mirror = process.argv[2];\n\
+         const urls = ['http://127.0.0.1:{beside}/', 'http://registry-1.internal:{beside}/', 'http://origin.example/',\n\
+         `http://127.0.0.1:${{mirror}}/npm/tiny-tool`, `http://registry-1.internal:${{mirror}}/npm/tiny-tool`];\n\
+         return Promise.all(urls.map(u => fetch(u).then(a => a.ok ? 'reached' : 'refused', () => 'refused')));\n}}\n"
+    );
+    for (name, text) in [
+        ("package.json", manifest.to_string().as_str()),
+        ("serve.mjs", include_str!("../packages/programs/serve.mjs")),
+        ("facts.mjs", &facts),
+    ] {
+        world.make_file(&format!("package/{name}"), text, 0o755).unwrap();
+    }
+    let packed = Command::new("npm")
+        .args(["pack", "--json", "--pack-destination", ".."])
+        .current_dir(world.path("package"))
+        .output()
+        .unwrap();
+    assert!(packed.status.success(), "{packed:?}");
+    let packed: Value = serde_json::from_slice(&packed.stdout).unwrap();
+    let integrity = packed[0]["integrity"].as_str().unwrap().to_owned();
+    mirror(integrity, std::fs::read(world.path("tiny-tool-1.0.0.tgz")).unwrap())
+}
+
 #[test]
 fn a_mirror_on_this_machine_is_reached_because_npm_is_configured_with_it_and_nothing_beside_it() {
     if !answers("npm", &["--version"]) {
@@ -256,33 +364,33 @@ fn a_mirror_on_this_machine_is_reached_because_npm_is_configured_with_it_and_not
     let secret = Origin::web("127.0.0.1:0");
     for caller in Caller::all() {
         let world = world(caller, &secret);
-        world.make_folder("package").unwrap();
-        let manifest = r#"{"name": "tiny-tool", "version": "1.0.0", "bin": {"tiny-tool": "tool.js"}}"#;
-        world.make_file("package/package.json", manifest, 0o644).unwrap();
-        // Tries what stands beside the mirror too, before it answers.
-        let port = secret.address.port();
-        let tool = format!(
-            "#!/usr/bin/env node\nconst say = r => console.log(JSON.stringify({{jsonrpc: '2.0', id: 1, result: r}}));\n\
-             const urls = ['http://127.0.0.1:{port}/', 'http://registry-1.internal:{port}/', 'http://origin.example/'];\n\
-             Promise.all(urls.map(u => fetch(u).then(a => a.ok ? 'reached' : 'refused', () => 'refused'))).then(all => say({{all}}));\n"
-        );
-        world.make_file("package/tool.js", &tool, 0o755).unwrap();
-        let packed = Command::new("npm")
-            .args(["pack", "--silent", "--pack-destination", ".."])
-            .current_dir(world.path("package"))
-            .output()
-            .unwrap();
-        assert!(packed.status.success(), "{packed:?}");
-        let mirror = mirror(std::fs::read(world.path("tiny-tool-1.0.0.tgz")).unwrap());
-        let mut command = run(&world, "50", &[], &["npx", "-y", "tiny-tool"]);
-        command.env("npm_config_registry", format!("http://127.0.0.1:{}/npm/", mirror.address.port()));
-        let ran = world.run(&mut command, "").unwrap();
-        let refused =
-            json!({"jsonrpc": "2.0", "id": 1, "result": {"all": ["refused", "refused", "refused"]}});
-        let answer: Value = serde_json::from_str(ran.stdout.trim()).unwrap_or_default();
-        assert_eq!(answer, refused, "{caller:?} {ran:?}");
-        assert!(ran.stderr.contains("because your package client is configured with it"), "{ran:?}");
-        assert!(mirror.visits() >= 3, "the question outside, the one inside and the download");
+        let mirror = tiny_tool(&world, secret.address.port());
+        let port = mirror.address.port().to_string();
+        let words = ["npx", "-y", "tiny-tool", &port];
+        let command = |grace: &str| {
+            let mut command = run(&world, grace, &[], &words);
+            command.env("npm_config_registry", format!("http://127.0.0.1:{port}/npm/"));
+            command
+        };
+        run_until_accepted(&world, command("1"));
+        let shown = world.product(None).args(["review", "tiny-tool"]).output().unwrap();
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(shown.contains("because your package client is configured with it"), "{caller:?}: {shown}");
+        let visits = mirror.visits();
+        assert!(visits >= 3, "the question outside, the one inside and the download: {visits}");
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let input = [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "facts", "arguments": {}}}),
+        ];
+        let input = input.map(|message| format!("{message}\n")).concat();
+        let ran = world.run(&mut command("50"), &input).unwrap();
+        let mut answers = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let answer = answers.find(|answer| answer["id"] == 2).unwrap_or_else(|| panic!("{ran:?}"));
+        let refused = serde_json::to_string(&["refused"; 5]).unwrap();
+        assert_eq!(answer["result"]["content"][0]["text"], refused, "{caller:?} {ran:?}");
+        assert_eq!(mirror.visits(), visits, "an installed package needs no registry");
     }
     assert_eq!(secret.visits(), 0);
 }

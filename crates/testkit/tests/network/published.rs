@@ -98,7 +98,7 @@ fn by_file(world: &World, script: &str) -> Running {
          transport = \"http\"\nport = {INSIDE}\nlimits.require = []\n"
     );
     world.make_file("fumehood.toml", &text, 0o644).unwrap();
-    world.trust_project();
+    world.trust_project().unwrap();
     let mut command = world.product(None);
     // A project's file shows a cell nothing outside of the project: that takes a word of its user's.
     command.args(["run", "--unreviewed", "--mount"]).arg(packages().join("npm"));

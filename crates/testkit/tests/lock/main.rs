@@ -9,6 +9,7 @@
     reason = "a test fails by panicking, in its helpers too"
 )]
 
+mod cloned;
 mod links;
 mod lists;
 mod mid_session;
@@ -17,3 +18,4 @@ mod rows;
 mod rug_pulls;
 mod session;
 mod sticky;
+mod tables;

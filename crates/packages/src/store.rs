@@ -24,6 +24,7 @@ pub use self::{
     gc::Collected,
     package::{Package, VerifyError},
 };
+use crate::order::Record;
 
 mod copy;
 mod gc;
@@ -114,6 +115,11 @@ impl Store {
     /// [`Package::verify`].
     pub fn find(&self, content: &Digest) -> Option<Package> {
         Package::open(&self.tree(content), *content)
+    }
+
+    /// What was told when this content was installed, where that is still known.
+    pub fn record(&self, content: &Digest) -> Option<Record> {
+        orders::all(self).into_iter().find(|record| record.content == *content)
     }
 
     /// Every tree, by digest.

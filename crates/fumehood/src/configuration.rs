@@ -280,6 +280,7 @@ impl Configuration {
             scripts: plan.scripts().to_vec(),
             hosts,
             most_data: self.most_data(),
+            reviewers: self.operator.reviewers().clone(),
         })
     }
 

@@ -79,8 +79,14 @@ pub(crate) struct Review {
     /// Reject it without being asked
     #[arg(long, requires = "name")]
     pub(crate) reject: bool,
+    /// Sign it too, with the private key in this file: it is accepted wherever the public key is in config.toml
+    #[arg(long, value_name = "KEYFILE", requires = "name", conflicts_with = "reject")]
+    pub(crate) sign: Option<PathBuf>,
+    /// Make a private key for `--sign` in a new file, and print the line for `[review]` of config.toml
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    pub(crate) new_key: Option<PathBuf>,
     /// Print what there is to decide as JSON, and decide nothing
-    #[arg(long, conflicts_with_all = ["accept", "reject"])]
+    #[arg(long, conflicts_with_all = ["accept", "reject", "sign"])]
     pub(crate) json: bool,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Tree {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Whether a person of this machine has accepted a table, and so the surface that has its fingerprint.
+/// Whether a person has accepted a table, and so the surface that has its fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Accepted {
     /// Yes.
@@ -57,6 +57,8 @@ pub(crate) enum Accepted {
 
 /// The name of the surface's file.
 const SURFACE: &str = "surface.json";
+/// The name of the file with what reviewers have signed.
+const SIGNATURES: &str = "accepted.json";
 /// The names that a tree file can have.
 const TREES: [&str; 2] = ["package-lock.json", "requirements.txt"];
 
@@ -79,6 +81,11 @@ impl LockFile {
     /// The folder with what belongs to a server's table.
     pub(crate) fn beside(&self, name: &ServerName) -> PathBuf {
         self.path.with_file_name(Self::BESIDE).join(name.as_str())
+    }
+
+    /// The file with what reviewers have signed of a server.
+    pub(crate) fn signatures(&self, name: &ServerName) -> PathBuf {
+        self.beside(name).join(SIGNATURES)
     }
 
     /// The key under which a change of this server waits.
@@ -126,8 +133,10 @@ impl LockFile {
         let bytes = reading::file(&file, reading::LOCKED)
             .map_err(|error| self.damaged(name, &file, &error.to_string()))?;
         let surface = match accepted {
-            Accepted::Yes => Surface::from_accepted(&bytes, &pinned.fingerprint),
-            Accepted::No => Surface::from_text(&bytes),
+            Accepted::Yes if !guard::off("lock-surface") => {
+                Surface::from_accepted(&bytes, &pinned.fingerprint)
+            }
+            _ => Surface::from_text(&bytes),
         };
         let surface = surface.map_err(|error| self.damaged(name, &file, &error.to_string()))?;
         if *surface.fingerprint() != pinned.fingerprint && !guard::off("lock-surface") {
@@ -178,8 +187,34 @@ impl LockFile {
                 _ => drop(folder.remove(tree).with_context(writing)?),
             }
         }
+        // They are over the table that was there.
+        if lock.get(name) != Some(&entry.pinned) {
+            folder.remove(SIGNATURES).with_context(writing)?;
+        }
         lock.insert(name.clone(), entry.pinned.clone());
         self.put(&here, &lock)
+    }
+
+    /// Puts what `signed` makes of the file with signatures in its place, as long as the server's table is this one.
+    pub(crate) fn sign(
+        &self,
+        name: &ServerName,
+        pinned: &Pinned,
+        signed: impl FnOnce(&Path) -> anyhow::Result<String>,
+    ) -> anyhow::Result<()> {
+        let here = self.turn()?;
+        if self.read()?.get(name) != Some(pinned) {
+            let message = format!("`{}` was changed meanwhile", self.path.display());
+            let hint = format!("`fumehood review {name}` shows it as it is now");
+            return Err(Stop::new(FAILURE, message, hint).into());
+        }
+        let file = self.signatures(name);
+        let text = signed(&file)?;
+        let folder = here.made(Self::BESIDE).and_then(|beside| beside.made(name.as_str()));
+        folder
+            .map_err(anyhow::Error::from)
+            .and_then(|folder| folder.replace(SIGNATURES, text.as_bytes()))
+            .with_context(|| format!("writing `{}`", file.display()))
     }
 
     /// Takes a server out; whether it was there.
@@ -195,7 +230,7 @@ impl LockFile {
             if let Ok(beside) = &beside
                 && let Ok(folder) = beside.entered(name.as_str())
             {
-                for file in TREES.into_iter().chain([SURFACE]) {
+                for file in TREES.into_iter().chain([SURFACE, SIGNATURES]) {
                     folder.remove(file).ok();
                 }
                 beside.remove_folder(name.as_str()).ok();
@@ -224,7 +259,7 @@ impl LockFile {
         let folder = self.beside(name);
         folder.parent().map_or(Ok(()), no_link)?;
         no_link(&folder)?;
-        TREES.iter().chain([&SURFACE]).try_for_each(|file| no_link(&folder.join(file)))
+        TREES.iter().chain([&SURFACE, &SIGNATURES]).try_for_each(|file| no_link(&folder.join(file)))
     }
 }
 

@@ -14,6 +14,7 @@ use super::{
     lock_file::{Entry, Tree},
     standing::{content, packages_of},
     target::{Source, Target},
+    used,
     workshop::Cells,
 };
 use crate::stop::{FAILURE, REFUSED, Stop};
@@ -187,6 +188,8 @@ pub(crate) fn verify(package: &packages::Package) -> anyhow::Result<()> {
 
 /// The cell of an accepted server, and its package, which no collection takes away while that is held.
 pub(crate) fn start_accepted(target: &Target, folders: &Folders, entry: &Entry) -> anyhow::Result<Starting> {
+    // One that a reviewer has signed was never accepted here. What is not remembered is only installed again some day.
+    used::remember(folders, &target.lock).ok();
     let package = content(folders, entry);
     let spec = start(target, package.as_ref())?;
     Ok((spec, package.map(Arc::new)))

@@ -4,10 +4,11 @@
 use cell::folders::Folders;
 use packages::Store;
 use store::{Pending, Trust};
-use tools::surface::Surface;
+use tools::{lock::Pinned, surface::Surface};
 
 use super::{
     lock_file::{Accepted, Entry},
+    signed,
     target::{Home, Source, Target},
 };
 use crate::{
@@ -51,14 +52,13 @@ impl Standing {
         let trust = trust(folders);
         if let Some(pending) = trust.pending(&target.lock.key(&target.name)).map_err(told)?
             && !guard::off("pending-change")
+            && !is_signed(target, &pending)
         {
             return Ok(Self::Changed(Box::new(pending)));
         }
         let lock = target.lock.read()?;
         let Some(pinned) = lock.get(&target.name) else { return Ok(Self::New) };
-        let table = pinned.digest(&target.name);
-        let accepted = trust.accepted(&table, &pinned.fingerprint.to_string()).map_err(told)?;
-        let accepted = if accepted.is_some() { Accepted::Yes } else { Accepted::No };
+        let accepted = accepted(target, folders, pinned)?;
         let entry = Box::new(target.lock.whole(&target.name, pinned, accepted)?);
         let how = target.differences(&entry.pinned);
         if !how.is_empty() && !guard::off("declaration") {
@@ -112,6 +112,23 @@ impl Standing {
             _ => format!("fumehood review {}", target.name),
         }
     }
+}
+
+/// Whether a person has accepted this table of a server: of this machine, or a reviewer of the operator's by a signature.
+pub(crate) fn accepted(target: &Target, folders: &Folders, pinned: &Pinned) -> anyhow::Result<Accepted> {
+    let table = pinned.digest(&target.name);
+    let here = trust(folders).accepted(&table, &pinned.fingerprint.to_string()).map_err(told)?;
+    let yes = here.is_some() || signed::by(target, pinned).is_some();
+    Ok(if yes { Accepted::Yes } else { Accepted::No })
+}
+
+/// Whether a reviewer has signed the change that waits: the lock pins it by now.
+fn is_signed(target: &Target, pending: &Pending) -> bool {
+    target.lock.read().is_ok_and(|lock| {
+        lock.get(&target.name).is_some_and(|pinned| {
+            pinned.fingerprint.to_string() == pending.fingerprint && signed::by(target, pinned).is_some()
+        })
+    })
 }
 
 /// The store of packages.

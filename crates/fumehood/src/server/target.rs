@@ -1,10 +1,14 @@
 //! A server that somebody wants to use: where it is declared, where it is pinned, how its cell will be.
 
-use std::{collections::BTreeMap, os::unix::ffi::OsStrExt, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    os::unix::ffi::OsStrExt,
+    path::PathBuf,
+};
 
 use cell::folders::Folders;
 use cell_api::spec::CellSpec;
-use model::{config::Transport, digest::Digest, name::ServerName, profile::Profile};
+use model::{config::Transport, digest::Digest, name::ServerName, profile::Profile, reviewer::PublicKey};
 use packages::Asked;
 use tools::lock::{Lists, Pinned};
 
@@ -37,6 +41,8 @@ pub(crate) struct Target {
     pub(crate) hosts: Vec<String>,
     /// The most the operator grants to a persistent folder, in bytes.
     pub(crate) most_data: Option<u64>,
+    /// The keys of those whose signature counts as accepted, by the operator's file.
+    pub(crate) reviewers: BTreeSet<PublicKey>,
 }
 
 /// Who declares a server.

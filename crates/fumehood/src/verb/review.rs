@@ -10,7 +10,7 @@ use cell::folders::Folders;
 use egress::refusal::remedy::shell_word;
 use packages::order::Record;
 use serde::Serialize;
-use store::How;
+use store::{How, ReviewerKey};
 use tokio::task::LocalSet;
 use tools::lock::Pinned;
 
@@ -20,11 +20,11 @@ use crate::{
     places,
     server::{
         finding,
-        lock_file::Entry,
+        lock_file::{Accepted, Entry},
         pinning, preparing,
         progress::Shown,
-        staged,
-        standing::{Standing, surface_of, told, trust},
+        signed, staged,
+        standing::{Standing, accepted, surface_of, told, trust},
         target::{Home, Source, Target},
     },
     stop::{CHANGED, NOT_ACCEPTED, REFUSED, Stop, USAGE},
@@ -32,6 +32,7 @@ use crate::{
 };
 
 mod pages;
+mod signing;
 
 /// How it is decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +81,10 @@ struct Told<'a> {
 /// One server, or all that wait.
 pub(crate) fn perform(asked: &Review) -> anyhow::Result<ExitCode> {
     let folders = places::folders()?;
+    if let Some(file) = &asked.new_key {
+        return signing::new_key(file, &folders);
+    }
+    let key = asked.sign.as_deref().map(signed::key).transpose()?;
     let runtime = runtime()?;
     let local = LocalSet::new();
     let code = runtime.block_on(local.run_until(async {
@@ -90,7 +95,11 @@ pub(crate) fn perform(asked: &Review) -> anyhow::Result<ExitCode> {
         match &asked.name {
             Some(name) => {
                 let target = finding::find(&folders, name)?;
-                if asked.json { print(&target, &folders).await } else { one(&target, &folders, &wish).await }
+                if asked.json {
+                    print(&target, &folders).await
+                } else {
+                    one_signed(&target, &folders, &wish, key.as_ref()).await
+                }
             }
             None => every(&folders, asked.json).await,
         }
@@ -128,6 +137,15 @@ async fn every(folders: &Folders, json: bool) -> anyhow::Result<ExitCode> {
 
 /// One server, to its decision.
 pub(crate) async fn one(target: &Target, folders: &Folders, wish: &Wish) -> anyhow::Result<ExitCode> {
+    one_signed(target, folders, wish, None).await
+}
+
+async fn one_signed(
+    target: &Target,
+    folders: &Folders,
+    wish: &Wish,
+    key: Option<&ReviewerKey>,
+) -> anyhow::Result<ExitCode> {
     let standing = Standing::of(target, folders)?;
     if let Standing::Untrusted { .. } = standing {
         let reason = standing.reason().unwrap_or_default();
@@ -136,19 +154,26 @@ pub(crate) async fn one(target: &Target, folders: &Folders, wish: &Wish) -> anyh
     }
     if let Standing::Absent(entry) = &standing {
         fetch(target, folders, entry).await?;
-        return Ok(ExitCode::SUCCESS);
+        if key.is_none() {
+            return Ok(ExitCode::SUCCESS);
+        }
     }
     let ready = match &standing {
-        Standing::Ready(entry) => Some(entry.clone()),
+        Standing::Ready(entry) | Standing::Absent(entry) => Some(entry.clone()),
         _ => None,
     };
-    let Some(case) = case(target, folders, standing).await? else {
-        if let Some(entry) = ready {
-            shown_again(target, &entry, wish)?;
+    let case = match (case(target, folders, standing).await?, ready) {
+        (Some(case), _) => case,
+        // What others count on is decided by whoever signs, whatever was decided before.
+        (None, Some(entry)) if key.is_some() => as_it_is(target, &entry),
+        (None, ready) => {
+            if let Some(entry) = ready {
+                shown_again(target, &entry, wish)?;
+            }
+            return Ok(ExitCode::SUCCESS);
         }
-        return Ok(ExitCode::SUCCESS);
     };
-    decide(target, folders, &case, wish)
+    decide(target, folders, &case, wish, key)
 }
 
 /// At the first start at a terminal: prepared, shown, and asked. An error where it was not accepted.
@@ -157,7 +182,7 @@ pub(crate) async fn at_start(target: &Target, folders: &Folders, standing: Stand
         return fetch(target, folders, entry).await;
     }
     match case(target, folders, standing).await? {
-        Some(case) => decide(target, folders, &case, &Wish::Ask).map(drop),
+        Some(case) => decide(target, folders, &case, &Wish::Ask, None).map(drop),
         None => Ok(()),
     }
 }
@@ -232,8 +257,7 @@ async fn case(target: &Target, folders: &Folders, standing: Standing) -> anyhow:
 }
 
 fn was_accepted(target: &Target, folders: &Folders, entry: &Entry) -> anyhow::Result<bool> {
-    let fingerprint = entry.pinned.fingerprint.to_string();
-    Ok(trust(folders).accepted(&entry.pinned.digest(&target.name), &fingerprint).map_err(told)?.is_some())
+    Ok(accepted(target, folders, &entry.pinned)? == Accepted::Yes)
 }
 
 /// What is about a server besides its texts.
@@ -268,11 +292,24 @@ fn facts(target: &Target, pinned: &Pinned, record: Option<&Record>) -> Vec<Strin
         }
         facts.extend(record.notes.iter().cloned());
     }
+    facts.extend(signing::fact(target, pinned));
     facts
 }
 
+/// A server that is as it was accepted.
+fn as_it_is(target: &Target, entry: &Entry) -> Case {
+    let facts = facts(target, &entry.pinned, None);
+    Case { wanted: entry.clone(), before: None, facts, is_update: false }
+}
+
 /// Shows the case, and carries out the answer.
-fn decide(target: &Target, folders: &Folders, case: &Case, wish: &Wish) -> anyhow::Result<ExitCode> {
+fn decide(
+    target: &Target,
+    folders: &Folders,
+    case: &Case,
+    wish: &Wish,
+    key: Option<&ReviewerKey>,
+) -> anyhow::Result<ExitCode> {
     let name = &target.name;
     let fingerprint = case.wanted.pinned.fingerprint.to_string();
     let how = match wish {
@@ -317,6 +354,10 @@ fn decide(target: &Target, folders: &Folders, case: &Case, wish: &Wish) -> anyho
         pinning::accept(target, folders, &case.wanted, how)?;
     }
     terminal::say(&format!("{name} is accepted: {fingerprint}"));
+    if let Some(key) = key {
+        signed::sign(target, &case.wanted.pinned, key)?;
+        signing::say(target, key);
+    }
     if target.home != Home::CommandLine {
         terminal::say(&format!("help: `fumehood run {name}` is what a client starts"));
     }
@@ -348,8 +389,7 @@ fn shown_again(target: &Target, entry: &Entry, wish: &Wish) -> anyhow::Result<()
         let message = format!("`{given}` is not the fingerprint of {}", target.name);
         return Err(Stop::new(REFUSED, message, "it is accepted as it is, under another one").into());
     }
-    let facts = facts(target, &entry.pinned, None);
-    let case = Case { wanted: entry.clone(), before: None, facts, is_update: false };
+    let case = as_it_is(target, entry);
     if *wish == Wish::Reject {
         let hint = format!("`fumehood remove {}` takes it out", target.name);
         return Err(Stop::new(USAGE, format!("{} is accepted already", target.name), hint).into());
@@ -368,10 +408,7 @@ async fn print(target: &Target, folders: &Folders) -> anyhow::Result<ExitCode> {
     let case = match case(target, folders, standing).await? {
         Some(case) => case,
         None => match entry {
-            Some(entry) => {
-                let facts = facts(target, &entry.pinned, None);
-                Case { wanted: entry, before: None, facts, is_update: false }
-            }
+            Some(entry) => as_it_is(target, &entry),
             None => return Ok(ExitCode::SUCCESS),
         },
     };

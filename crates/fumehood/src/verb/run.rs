@@ -26,6 +26,7 @@ use crate::{
         self,
         conversation::{Background, Conversation},
         preparing, random,
+        signed::{self, Damage},
         standing::Standing,
         target::{Home, Source, Target},
     },
@@ -113,6 +114,11 @@ async fn reviewed(
     if is_terminal && !asked.strict && !matches!(standing, Standing::Ready(_) | Standing::Untrusted { .. }) {
         review::at_start(&target, folders, standing).await?;
         standing = Standing::of(&target, folders)?;
+    }
+    // Where it was accepted here, or not at all, that changes nothing.
+    if let Some(damage) = signed::damage(&target) {
+        terminal::say(damage.text());
+        terminal::say(&format!("help: {}", Damage::HINT));
     }
     let prefix = format!("fumehood-{}-", random::hex(8)?);
     let mut conversation = Conversation {

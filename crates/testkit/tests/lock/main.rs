@@ -17,5 +17,6 @@ mod project;
 mod rows;
 mod rug_pulls;
 mod session;
+mod signed;
 mod sticky;
 mod tables;

@@ -73,6 +73,8 @@ async fn serve(peer: Peer) -> Result<(), BridgeError> {
         _ = terminate.recv() => Ok(()),
         _ = interrupt.recv() => Ok(()),
     };
+    // What was lost with the last answers counts though stdin has ended.
+    let outcome = outcome.and_then(|()| carrier.fault().map_or(Ok(()), Err));
     carrier.leave(!matches!(outcome, Err(BridgeError::SessionLost))).await;
     drop(carrier);
     out.finish().await;

@@ -8,12 +8,14 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+mod attend;
 mod bridge;
 mod cli;
 mod configuration;
 mod edit;
 mod ending;
 mod exposing;
+mod finding;
 mod guard;
 mod hosts;
 mod naming;

@@ -7,7 +7,6 @@ use self::target::{Home, Target};
 
 pub(crate) mod attachment;
 pub(crate) mod conversation;
-pub(crate) mod finding;
 pub(crate) mod folder;
 pub(crate) mod introspecting;
 pub(crate) mod lock_file;

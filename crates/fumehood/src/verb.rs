@@ -6,7 +6,6 @@ use crate::cli::Verb;
 
 mod add;
 mod allow;
-pub(crate) mod attend;
 mod bridge;
 mod completions;
 mod doctor;
@@ -24,6 +23,7 @@ mod run;
 mod secret;
 mod store;
 mod supervise;
+mod swap;
 mod trust;
 mod update;
 mod vault;

@@ -108,10 +108,15 @@ impl Carrier {
         }
     }
 
+    /// Why nothing can be carried any more, where that is so.
+    pub(super) fn fault(&self) -> Option<BridgeError> {
+        self.broken.take()
+    }
+
     /// Waits until nothing can be carried any more; why.
     pub(super) async fn broken(&self) -> BridgeError {
         loop {
-            if let Some(error) = self.broken.take() {
+            if let Some(error) = self.fault() {
                 return error;
             }
             self.breaking.notified().await;

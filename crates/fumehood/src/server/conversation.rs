@@ -16,29 +16,29 @@ use super::{
     target::Target,
 };
 use crate::{
+    attend::{self, Signals},
     ending,
-    relay::stdio::{Stderr, Stdin, Stdout},
+    relay::stdio::Stderr,
     stop::{CHANGED, FAILURE},
     terminal,
-    verb::attend::{self, Signals},
 };
 
 mod background;
 mod running;
+mod streams;
 
 pub(crate) use background::Background;
 use running::Running;
+use streams::{Ours, read_stdin, write_stdout};
 
 /// How long a server that differs must have said nothing before that is its last word.
 const QUIET: Duration = Duration::from_millis(1_500);
 /// How often it is looked whether a person has decided.
 const LOOK: Duration = Duration::from_millis(400);
-/// Frames that may wait for being written, in each direction.
+/// Frames that may wait for their turn, in each direction.
 const WAITING: usize = 64;
 /// Frames that a server may leave unread before it is not listened to any more: each may be our answer to one of its own.
 const UNREAD: usize = 4_096;
-/// How much is read at once, in bytes.
-const PIECE: usize = 64 << 10;
 /// signal(7).
 const SIGPIPE: u8 = 13;
 
@@ -58,12 +58,6 @@ pub(crate) struct Conversation {
     pub(crate) end: EndOrder,
     /// Tell what was done for the cell, and pass its stderr on.
     pub(crate) verbose: bool,
-}
-
-/// What our own stdin and stdout say.
-enum Ours {
-    Frame(Frame),
-    Ended,
 }
 
 impl Conversation {
@@ -126,6 +120,7 @@ impl Talk {
         let mut signalled: Option<u8> = None;
         loop {
             self.carry_out()?;
+            self.let_go_of_refused().await;
             if let Some(code) = self.is_over() {
                 self.flush(&lines).await;
                 return self.finish(code, signalled).await;
@@ -329,7 +324,7 @@ impl Talk {
         }
         let standing = match Standing::of(&self.target, &self.folders) {
             Ok(standing) => standing,
-            // A file that is being written, or that a person has to mend.
+            // Half a file, or one that a person has to mend.
             Err(error) => {
                 self.log(format!("{error:#}"));
                 return Ok(());
@@ -386,14 +381,23 @@ impl Talk {
         }
     }
 
+    /// Lets go of a cell that was refused as a whole: its client stays, and may be given another one.
+    async fn let_go_of_refused(&mut self) {
+        let has_ended = self.running.as_ref().is_some_and(|running| running.outcome().is_some());
+        if has_ended
+            && self.changed
+            && self.front.is_closed()
+            && !self.client_left
+            && let Some(running) = self.running.take()
+        {
+            running.finish(&self.target, self.verbose, true).await;
+        }
+    }
+
     /// The exit code, where there is nothing left to do.
     fn is_over(&self) -> Option<ExitCode> {
         if let Some(running) = &self.running {
             let end = running.outcome()?;
-            // The client may still be told why nothing can be used.
-            if self.changed && self.front.is_closed() && !self.client_left {
-                return None;
-            }
             return Some(match end {
                 _ if self.changed => CHANGED.into(),
                 Some(end) => ending::code(end).into(),
@@ -425,41 +429,5 @@ async fn settle(at: Option<tokio::time::Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
-    }
-}
-
-/// Our stdin, frame by frame, by a thread: nothing else can wait for it.
-fn read_stdin(frames: &Sender<Ours>) {
-    use std::io::Read;
-    let mut framer = Framer::default();
-    let mut piece = vec![0; PIECE];
-    loop {
-        let read = Stdin.read(&mut piece).unwrap_or(0);
-        let found: Vec<Frame> = if read == 0 {
-            framer.finish().into_iter().collect()
-        } else {
-            framer.push(piece.get(..read).unwrap_or_default())
-        };
-        for frame in found {
-            if frames.blocking_send(Ours::Frame(frame)).is_err() {
-                return;
-            }
-        }
-        if read == 0 {
-            // Whoever listened may have left.
-            frames.blocking_send(Ours::Ended).ok();
-            return;
-        }
-    }
-}
-
-/// Our stdout, line by line.
-fn write_stdout(mut lines: Receiver<Vec<u8>>, gone: &Sender<()>) {
-    use std::io::Write;
-    while let Some(line) = lines.blocking_recv() {
-        if Stdout.write_all(&line).is_err() {
-            gone.blocking_send(()).ok();
-            return;
-        }
     }
 }

@@ -24,8 +24,6 @@ use crate::stop::{FAILURE, REFUSED, Stop};
 pub(crate) struct Prepared {
     /// Its table, and what belongs to it.
     pub(crate) entry: Entry,
-    /// What is told of its package.
-    pub(crate) record: Option<Record>,
 }
 
 /// A cell to be, and the package that it uses.
@@ -98,7 +96,7 @@ pub(crate) async fn prepare(
         tree = Some(Tree { name: record.tree_name.clone(), bytes });
     }
     target.declared_into(&mut table);
-    Ok(Prepared { entry: Entry { pinned: table, surface, tree }, record })
+    Ok(Prepared { entry: Entry { pinned: table, surface, tree } })
 }
 
 /// Only the package of a pinned server: it was accepted, and is not here.

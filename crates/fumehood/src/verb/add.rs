@@ -17,9 +17,8 @@ use crate::{
     cli::{Given, lock::Add},
     configuration::{Configuration, operators_file},
     edit::{self, NewServer},
-    places,
+    finding, places,
     server::{
-        finding,
         lock_file::replace,
         standing::{told, trust},
         target::Home,

@@ -25,9 +25,8 @@ use crate::{
     cli::{Change, Given},
     configuration::{Configuration, Declared, operators_file},
     edit::List,
-    hosts, places,
+    finding, hosts, places,
     server::{
-        finding,
         lock_file::Entry,
         pinning,
         standing::{Standing, trust},

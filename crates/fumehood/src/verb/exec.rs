@@ -4,11 +4,9 @@ use std::process::ExitCode;
 
 use cell_api::{client::Client, order::StderrMode, spec::ProcessSpec};
 
-use super::{
-    attend::{self, Manner, Signals},
-    ps, runtime,
-};
+use super::{ps, runtime};
 use crate::{
+    attend::{self, Manner, Signals},
     cli::Exec,
     configuration::Configuration,
     ending, exposing, places,

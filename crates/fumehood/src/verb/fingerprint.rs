@@ -20,8 +20,8 @@ use tools::{
 use super::runtime;
 use crate::{
     cli::lock::Fingerprint,
-    places,
-    server::{finding, preparing, progress::Shown},
+    finding, places,
+    server::{preparing, progress::Shown},
     stop::{Stop, USAGE},
     terminal,
 };

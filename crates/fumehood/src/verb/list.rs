@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::{
     cli::lock::List,
-    places,
+    finding, places,
     server::{
-        finding, staged,
+        staged,
         standing::Standing,
         target::{Home, Source, Target},
     },

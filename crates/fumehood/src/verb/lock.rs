@@ -11,9 +11,8 @@ use super::runtime;
 use crate::{
     cli::{Given, lock::Lock},
     configuration::Configuration,
-    places,
+    finding, places,
     server::{
-        finding,
         lock_file::replace,
         preparing,
         progress::Shown,
@@ -99,10 +98,16 @@ async fn pin(target: &Target, folders: &cell::folders::Folders) -> anyhow::Resul
     let pinned = lock.get(&target.name);
     // Where the file beside is damaged, this mends it.
     let entry = target.lock.entry(&target.name).ok().flatten();
-    if let (Some(pinned), Some(_)) = (pinned, &entry)
+    if let (Some(pinned), Some(entry)) = (pinned, &entry)
         && target.differences(pinned).is_empty()
     {
-        return Ok(format!("pinned already: {}", pinned.source));
+        if content(folders, entry).is_none_or(|package| package.verify().is_ok()) {
+            return Ok(format!("pinned already: {}", pinned.source));
+        }
+        // Nobody uses a tree that was changed, so the installation puts another one in its place.
+        let mut shown = Shown::new(target.spec.name.as_str());
+        preparing::fetch(target, folders, entry, &mut |step| shown.step(&step)).await?;
+        return Ok(format!("installed anew, as it is pinned: {}", pinned.source));
     }
     let same = entry.filter(|entry| {
         entry.pinned.command == target.spec.command && entry.pinned.scripts == target.scripts

@@ -11,8 +11,8 @@ use super::{
 use crate::{
     cli::{Given, lock::Outdated},
     configuration::Configuration,
-    places,
-    server::{finding, standing::Standing, target::Source},
+    finding, places,
+    server::{standing::Standing, target::Source},
     terminal,
 };
 

@@ -10,11 +10,9 @@ use cell_api::{
 };
 use serde::Serialize;
 
-use super::{
-    attend::{PATIENCE, weak},
-    runtime,
-};
+use super::runtime;
 use crate::{
+    attend::{PATIENCE, weak},
     cli::Ps,
     places,
     stop::{FAILURE, Stop, USAGE},

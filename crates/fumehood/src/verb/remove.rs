@@ -7,9 +7,8 @@ use model::config::Project;
 use crate::{
     cli::lock::Remove,
     configuration::{Configuration, operators_file},
-    edit, places,
+    edit, finding, places,
     server::{
-        finding,
         lock_file::replace,
         staged,
         standing::{told, trust},

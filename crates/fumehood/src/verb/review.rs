@@ -8,7 +8,6 @@ use std::{
 use anyhow::Context;
 use cell::folders::Folders;
 use egress::refusal::remedy::shell_word;
-use packages::order::Record;
 use serde::Serialize;
 use store::{How, ReviewerKey};
 use tokio::task::LocalSet;
@@ -17,14 +16,13 @@ use tools::lock::Pinned;
 use super::runtime;
 use crate::{
     cli::lock::Review,
-    places,
+    finding, places,
     server::{
-        finding,
         lock_file::{Accepted, Entry},
         pinning, preparing,
         progress::Shown,
         signed, staged,
-        standing::{Standing, accepted, surface_of, told, trust},
+        standing::{Standing, accepted, packages_of, surface_of, told, trust},
         target::{Home, Source, Target},
     },
     stop::{CHANGED, NOT_ACCEPTED, REFUSED, Stop, USAGE},
@@ -165,10 +163,10 @@ async fn one_signed(
     let case = match (case(target, folders, standing).await?, ready) {
         (Some(case), _) => case,
         // What others count on is decided by whoever signs, whatever was decided before.
-        (None, Some(entry)) if key.is_some() => as_it_is(target, &entry),
+        (None, Some(entry)) if key.is_some() => as_it_is(target, folders, &entry),
         (None, ready) => {
             if let Some(entry) = ready {
-                shown_again(target, &entry, wish)?;
+                shown_again(target, folders, &entry, wish)?;
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -205,20 +203,20 @@ async fn case(target: &Target, folders: &Folders, standing: Standing) -> anyhow:
         Standing::New => {
             let prepared = prepared(None).await.with_context(|| format!("{} is not ready", target.name))?;
             target.lock.write(&target.name, &prepared.entry)?;
-            let facts = facts(target, &prepared.entry.pinned, prepared.record.as_ref());
+            let facts = facts(target, &prepared.entry.pinned, folders);
             Some(Case { wanted: prepared.entry, before: None, facts, is_update: false })
         }
         Standing::Differs { entry, how } => {
             // Another command is another thing; what else was declared says nothing about versions.
             let same = entry.pinned.command == target.spec.command && entry.pinned.scripts == target.scripts;
             let prepared = prepared(same.then_some(&*entry)).await?;
-            let mut facts = facts(target, &prepared.entry.pinned, prepared.record.as_ref());
+            let mut facts = facts(target, &prepared.entry.pinned, folders);
             facts.extend(how.into_iter().map(|difference| format!("changed: {difference}")));
             let before = was_accepted(target, folders, &entry)?.then(|| *entry);
             Some(Case { wanted: prepared.entry, before, facts, is_update: false })
         }
         Standing::Unaccepted(entry) => {
-            let facts = facts(target, &entry.pinned, None);
+            let facts = facts(target, &entry.pinned, folders);
             Some(Case { wanted: *entry, before: None, facts, is_update: false })
         }
         Standing::Changed(pending) => {
@@ -238,16 +236,16 @@ async fn case(target: &Target, folders: &Folders, standing: Standing) -> anyhow:
             wanted.pinned.short = surface.short().to_owned();
             wanted.surface = surface;
             target.declared_into(&mut wanted.pinned);
-            let mut facts = facts(target, &wanted.pinned, None);
-            facts.push(format!(
-                "seen running: first {}, last {}; its bytes are the pinned ones",
-                pending.first_seen, pending.last_seen
-            ));
+            let mut facts = facts(target, &wanted.pinned, folders);
+            facts.push(format!("seen running: first {}, last {}", pending.first_seen, pending.last_seen));
+            if let Source::Package(_) = target.source {
+                facts.push("its files are the pinned ones: it says something else all the same".to_owned());
+            }
             Some(Case { wanted, before: Some(before), facts, is_update: false })
         }
         Standing::Ready(before) => match staged::read(target, folders)? {
             Some(wanted) => {
-                let facts = super::update::facts(&before, &wanted, target);
+                let facts = super::swap::facts(&before, &wanted, target);
                 Some(Case { wanted, before: Some(*before), facts, is_update: true })
             }
             None => None,
@@ -261,7 +259,7 @@ fn was_accepted(target: &Target, folders: &Folders, entry: &Entry) -> anyhow::Re
 }
 
 /// What is about a server besides its texts.
-fn facts(target: &Target, pinned: &Pinned, record: Option<&Record>) -> Vec<String> {
+fn facts(target: &Target, pinned: &Pinned, folders: &Folders) -> Vec<String> {
     let mut facts = vec![match &target.source {
         Source::Package(_) => format!("package: {}", pinned.source),
         Source::Local => format!(
@@ -282,7 +280,8 @@ fn facts(target: &Target, pinned: &Pinned, record: Option<&Record>) -> Vec<Strin
     also("uses your secrets", pinned.secrets.values().cloned().collect());
     also("sees", pinned.mounts.clone());
     also("install scripts that ran", pinned.scripts.clone());
-    if let Some(record) = record {
+    let store = packages_of(folders);
+    if let Some(record) = pinned.content.values().find_map(|content| store.record(content)) {
         also("packages with it", vec![record.dependencies.len().to_string()]);
         if !record.scripts_not_run.is_empty() {
             facts.push(format!(
@@ -290,15 +289,15 @@ fn facts(target: &Target, pinned: &Pinned, record: Option<&Record>) -> Vec<Strin
                 record.scripts_not_run.join(", ")
             ));
         }
-        facts.extend(record.notes.iter().cloned());
+        facts.extend(record.notes);
     }
     facts.extend(signing::fact(target, pinned));
     facts
 }
 
 /// A server that is as it was accepted.
-fn as_it_is(target: &Target, entry: &Entry) -> Case {
-    let facts = facts(target, &entry.pinned, None);
+fn as_it_is(target: &Target, folders: &Folders, entry: &Entry) -> Case {
+    let facts = facts(target, &entry.pinned, folders);
     Case { wanted: entry.clone(), before: None, facts, is_update: false }
 }
 
@@ -346,7 +345,7 @@ fn decide(
         }
     };
     if case.is_update {
-        super::update::redeclare(target, folders, &case.wanted)?;
+        super::swap::redeclare(target, folders, &case.wanted)?;
         let target = finding::find(folders, name.as_str())?;
         pinning::accept(&target, folders, &case.wanted, how)?;
         staged::clear(&target, folders)?;
@@ -382,14 +381,14 @@ fn reject(target: &Target, folders: &Folders, case: &Case) -> anyhow::Result<Exi
 }
 
 /// A server that is as it was accepted.
-fn shown_again(target: &Target, entry: &Entry, wish: &Wish) -> anyhow::Result<()> {
+fn shown_again(target: &Target, folders: &Folders, entry: &Entry, wish: &Wish) -> anyhow::Result<()> {
     if let Wish::Accept(given) = wish
         && *given != entry.pinned.fingerprint.to_string()
     {
         let message = format!("`{given}` is not the fingerprint of {}", target.name);
         return Err(Stop::new(REFUSED, message, "it is accepted as it is, under another one").into());
     }
-    let case = as_it_is(target, entry);
+    let case = as_it_is(target, folders, entry);
     if *wish == Wish::Reject {
         let hint = format!("`fumehood remove {}` takes it out", target.name);
         return Err(Stop::new(USAGE, format!("{} is accepted already", target.name), hint).into());
@@ -408,7 +407,7 @@ async fn print(target: &Target, folders: &Folders) -> anyhow::Result<ExitCode> {
     let case = match case(target, folders, standing).await? {
         Some(case) => case,
         None => match entry {
-            Some(entry) => as_it_is(target, &entry),
+            Some(entry) => as_it_is(target, folders, &entry),
             None => return Ok(ExitCode::SUCCESS),
         },
     };

@@ -12,11 +12,9 @@ use gateway::front::Front;
 use model::config::Transport;
 use tokio::task::LocalSet;
 
-use super::{
-    attend::{self, Manner},
-    review, runtime,
-};
+use super::{review, runtime};
 use crate::{
+    attend::{self, Manner},
     cli::Run,
     configuration::Configuration,
     exposing, places,

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use crate::{
     cli::lock::{Store, StoreVerb},
-    places,
-    server::{finding, staged, standing::packages_of},
+    finding, places,
+    server::{staged, standing::packages_of},
     stop::{FAILURE, Stop},
     terminal,
 };
@@ -86,7 +86,7 @@ fn verify(folders: &Folders) -> anyhow::Result<ExitCode> {
     let mut broken = 0;
     for stored in store.list().map_err(stop)? {
         let Some(package) = store.find(&stored.content) else { continue };
-        match package.verify() {
+        match package.verify_every_byte() {
             Ok(()) => {
                 terminal::say(&format!("{}: every file is as it was installed", stored.sources.join(", ")))
             }

@@ -71,7 +71,7 @@ pub(crate) fn perform(asked: &cli::lock::Trust) -> anyhow::Result<ExitCode> {
         Some(text) => {
             if text.parse() != Ok(digest) {
                 let message = format!("`{text}` is not the digest of this file");
-                let hint = "read what it asks for now, and give the digest above";
+                let hint = "read what it asks for, and give the digest above";
                 return Err(Stop::new(REFUSED, message, hint).into());
             }
         }

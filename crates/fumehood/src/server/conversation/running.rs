@@ -14,7 +14,7 @@ use tokio::sync::{
 };
 
 use super::{Attachment, Heard, Said, Target};
-use crate::{ending, session::Session, terminal, verb::attend};
+use crate::{attend, ending, session::Session, terminal};
 
 /// What comes of it.
 pub(super) enum Happened {

@@ -5,14 +5,14 @@ use std::{collections::BTreeSet, path::PathBuf};
 use cell::folders::Folders;
 use model::name::ServerName;
 
-use super::{
-    lock_file::LockFile,
-    target::{Home, Target},
-    used,
-};
 use crate::{
     cli::Given,
     configuration::Configuration,
+    server::{
+        lock_file::LockFile,
+        target::{Home, Target},
+        used,
+    },
     stop::{Stop, USAGE},
 };
 use tools::lock::Pinned;

@@ -17,7 +17,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 mod release;
-mod tar;
+pub(super) mod tar;
 mod wheel;
 mod zip;
 

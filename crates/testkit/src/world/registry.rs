@@ -54,27 +54,20 @@ impl Registry {
         format!("http://{}/", self.address)
     }
 
-    /// Publishes a version, by npm. One that is there already is replaced, which public registries forbid and others do
-    /// not.
+    /// Publishes a version. One that is there already is replaced, which public registries forbid and others do not.
     pub fn publish(&self, package: &Package) -> io::Result<()> {
-        let folder = self.folder.path().join("made");
-        package.write(&folder)?;
-        let spec = format!("{}@{}", package.name(), package.version());
-        if self.has(package.name(), package.version()) {
-            self.npm(&folder, ["unpublish", "--force", spec.as_str()])?;
+        let (name, version) = (package.name(), package.version());
+        if self.has(name, version) {
+            self.unpublish(name, version)?;
         }
-        self.npm(&folder, ["publish", "--ignore-scripts", "--access", "public"])?;
-        fs::remove_dir_all(folder)
+        let body = package.publication(&self.url())?.to_string();
+        let answer = self.ask("PUT", &format!("/{}", name.replace('/', "%2f")), &body)?;
+        if answer.starts_with("HTTP/1.1 201") { Ok(()) } else { Err(io::Error::other(answer)) }
     }
 
     /// Takes a version back.
     pub fn unpublish(&self, name: &str, version: &str) -> io::Result<()> {
         self.npm(self.folder.path(), ["unpublish", "--force", format!("{name}@{version}").as_str()])
-    }
-
-    /// Marks a version as one that its author advises against.
-    pub fn deprecate(&self, name: &str, version: &str, why: &str) -> io::Result<()> {
-        self.npm(self.folder.path(), ["deprecate", format!("{name}@{version}").as_str(), why])
     }
 
     /// What was asked of it until now, each as `GET /name`.
@@ -145,9 +138,19 @@ impl Registry {
     }
 
     fn get(&self, path: &str) -> io::Result<String> {
+        self.ask("GET", path, "")
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &str) -> io::Result<String> {
         let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address)?;
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )?;
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer)?;
         Ok(String::from_utf8_lossy(&answer).into_owned())

@@ -16,18 +16,23 @@ const PROJECT: &str = "[build-system]\nrequires = []\nbuild-backend = \"backend\
 pub fn source(name: &str, version: &str, backend: &str) -> io::Result<Release> {
     let stem = format!("{}-{version}", name.replace('-', "_"));
     let about = format!("Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n");
+    let files = [("pyproject.toml", PROJECT), ("PKG-INFO", about.as_str()), ("backend.py", backend)];
+    let packed = pack(&stem, &files)?;
+    Ok(Release::new(&name.to_ascii_lowercase(), version, format!("{stem}.tar.gz"), packed))
+}
+
+/// A gzipped archive of these files in one folder.
+pub(in crate::world) fn pack(folder: &str, files: &[(&str, &str)]) -> io::Result<Vec<u8>> {
     let mut archive = Vec::new();
-    for (file, content) in
-        [("pyproject.toml", PROJECT), ("PKG-INFO", about.as_str()), ("backend.py", backend)]
-    {
-        archive.extend_from_slice(&header(&format!("{stem}/{file}"), content.len()));
+    for (file, content) in files {
+        archive.extend_from_slice(&header(&format!("{folder}/{file}"), content.len()));
         archive.extend_from_slice(content.as_bytes());
         archive.resize(archive.len().next_multiple_of(BLOCK), 0);
     }
     archive.resize(archive.len() + 2 * BLOCK, 0);
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(&archive)?;
-    Ok(Release::new(&name.to_ascii_lowercase(), version, format!("{stem}.tar.gz"), packed.finish()?))
+    packed.finish()
 }
 
 fn header(path: &str, size: usize) -> Vec<u8> {

@@ -1,8 +1,12 @@
 //! A package that is made by a test.
 
-use std::{fs, io, path::Path};
+use std::io;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha512};
+
+use crate::world::index::tar;
 
 /// One version of a package, with its files.
 #[derive(Debug, Clone)]
@@ -66,16 +70,33 @@ impl Package {
         &self.version
     }
 
-    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        fs::write(folder.join("package.json"), Value::Object(self.manifest.clone()).to_string())?;
-        for (path, content) in &self.files {
-            let path = folder.join(path);
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            fs::write(path, content)?;
+    /// What a registry is given at a publication (npm's registry API, `PUT /NAME`), by which the file is fetched from
+    /// `url`.
+    pub(super) fn publication(&self, url: &str) -> io::Result<Value> {
+        let manifest = Value::Object(self.manifest.clone()).to_string();
+        let mut files = vec![("package.json", manifest.as_str())];
+        files.extend(self.files.iter().map(|(path, content)| (path.as_str(), content.as_str())));
+        let packed = tar::pack("package", &files)?;
+        let file = format!("{}-{}.tgz", self.name, self.version);
+        let integrity = format!("sha512-{}", STANDARD.encode(Sha512::digest(&packed)));
+        let mut version = self.manifest.clone();
+        let tarball = format!("{url}{}/-/{file}", self.name);
+        version.insert("_id".to_owned(), json!(format!("{}@{}", self.name, self.version)));
+        version.insert("dist".to_owned(), json!({ "integrity": integrity, "tarball": tarball }));
+        // npm reads a program by its name only.
+        if let Some(Value::String(path)) = self.manifest.get("bin") {
+            version.insert("bin".to_owned(), json!({ self.name.clone(): path }));
         }
-        Ok(())
+        Ok(json!({
+            "_id": self.name,
+            "name": self.name,
+            "dist-tags": { "latest": self.version },
+            "versions": { self.version.clone(): version },
+            "_attachments": { file: {
+                "content_type": "application/octet-stream",
+                "data": STANDARD.encode(&packed),
+                "length": packed.len(),
+            } },
+        }))
     }
 }

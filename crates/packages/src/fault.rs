@@ -158,6 +158,12 @@ impl InstallError {
             }
             Self::Strange { .. } => "bring the package client up to date".to_owned(),
             Self::Sources(error) => error.hint(),
+            // The cell of an installation takes no flags.
+            Self::Workshop(WorkshopError { hint: Some(hint), .. }) if hint.contains("`--mount ") => {
+                "put the package client into `/usr/local/bin`, or where its own installer puts it: of other folders it \
+                 is not known what belongs to it"
+                    .to_owned()
+            }
             Self::Workshop(error) => error.hint.clone().unwrap_or_else(|| "see `fumehood doctor`".to_owned()),
             Self::Store(error) => error.hint(),
         }

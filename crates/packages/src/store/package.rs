@@ -46,8 +46,7 @@ pub enum VerifyError {
 impl VerifyError {
     /// What to do about it.
     pub fn hint(&self) -> String {
-        "install it anew: `fumehood store gc` does not remove what is pinned, but `fumehood lock` replaces it"
-            .to_owned()
+        "do not use what is there; `fumehood lock SERVER` installs it anew, as it is pinned".to_owned()
     }
 }
 

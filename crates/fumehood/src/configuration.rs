@@ -253,7 +253,14 @@ impl Configuration {
     fn target(&self, folders: &Folders, plan: &Plan, home: Home) -> anyhow::Result<Target> {
         let spec = self.spec(plan, Kind::Server)?;
         let source = match plan.start() {
-            Start::Remote(url) => Source::Remote(url.clone()),
+            Start::Remote { url, headers } => {
+                let mut lines: Vec<String> =
+                    headers.iter().map(|(name, value)| format!("{name}:{value}")).collect();
+                if let ([], [only]) = (lines.as_slice(), spec.secrets.as_slice()) {
+                    lines.push(format!("authorization:Bearer ${{{}}}", only.variable));
+                }
+                Source::Remote { url: url.clone(), headers: lines }
+            }
             Start::Command(command) => packages::words::read(command).map_or(Source::Local, Source::Package),
         };
         let allowed = self.operator.allow(plan.name());

@@ -34,14 +34,19 @@ pub(crate) fn sweep(folders: &Folders, verbose: bool) {
     }
 }
 
-/// The jail program lies beside this one, under this one's name and `-jail`.
-pub(crate) fn launcher() -> anyhow::Result<Launcher> {
+/// This program.
+pub(crate) fn program() -> anyhow::Result<PathBuf> {
     let me = std::env::current_exe().context("reading /proc/self/exe")?;
-    // A program that was replaced while it runs is named so (proc(5)); the new one's jail will do.
-    let me = match me.to_str().and_then(|path| path.strip_suffix(" (deleted)")) {
+    // One that was replaced while it runs is named so (proc(5)); the new one will do.
+    Ok(match me.to_str().and_then(|path| path.strip_suffix(" (deleted)")) {
         Some(path) => PathBuf::from(path),
         None => me,
-    };
+    })
+}
+
+/// The jail program lies beside this one, under this one's name and `-jail`.
+pub(crate) fn launcher() -> anyhow::Result<Launcher> {
+    let me = program()?;
     let mut program = me.into_os_string();
     program.push("-jail");
     Ok(Launcher { program: program.into(), timeout: BUILDING })

@@ -57,7 +57,7 @@ pub(crate) async fn prepare(
         verify(package)?;
     }
     tell(Step::Reading);
-    let with_keys = target.lists == Lists::Keys || matches!(target.source, Source::Remote(_));
+    let with_keys = target.lists == Lists::Keys || matches!(target.source, Source::Remote { .. });
     let poor = introspecting::poor(spec, with_keys)?;
     let surface = introspecting::read(folders, &poor, &target.client).await?;
     let record = installed.map(|installed| installed.record);
@@ -167,10 +167,13 @@ pub(crate) fn start(target: &Target, package: Option<&packages::Package>) -> any
             }
             spec.package = Some(start.folder);
         }
-        Source::Remote(url) => {
-            return Err(
-                Stop::new(FAILURE, format!("a server elsewhere (`{url}`) cannot be started"), "").into()
-            );
+        Source::Remote { url, headers } => {
+            // Our own program speaks to it, in a cell like any other: its key stays outside.
+            let program = crate::places::program()?;
+            spec.command = vec![program.display().to_string(), "bridge".to_owned(), url.clone()];
+            for header in headers {
+                spec.command.extend(["--header".to_owned(), header.clone()]);
+            }
         }
     }
     Ok(spec)

@@ -69,7 +69,12 @@ pub(crate) enum Source {
     /// A program of this machine.
     Local,
     /// Another machine.
-    Remote(String),
+    Remote {
+        /// Where.
+        url: String,
+        /// Headers of every request, as the bridge takes them: `NAME:text with ${VARIABLE}`.
+        headers: Vec<String>,
+    },
 }
 
 impl Target {
@@ -108,7 +113,7 @@ impl Target {
     pub(crate) fn plain_source(&self) -> String {
         match &self.source {
             Source::Package(_) | Source::Local => "command".to_owned(),
-            Source::Remote(url) => url.clone(),
+            Source::Remote { url, .. } => url.clone(),
         }
     }
 
@@ -131,7 +136,7 @@ impl Target {
             }
         };
         compare("command", self.spec.command.join(" "), pinned.command.join(" "));
-        if let Source::Remote(url) = &self.source {
+        if let Source::Remote { url, .. } = &self.source {
             compare("source", url.clone(), pinned.source.clone());
         }
         compare("client", self.client.to_string(), pinned.client.to_string());

@@ -109,7 +109,7 @@ fn row(target: &Target, standing: &Standing, update_waits: bool) -> Row {
         Standing::Ready(entry) => ("ready", Some(entry)),
     };
     let declared = match &target.source {
-        Source::Remote(url) => url.clone(),
+        Source::Remote { url, .. } => url.clone(),
         Source::Local | Source::Package(_) => target.spec.command.join(" "),
     };
     let pinned = entry.map(|entry| entry.pinned.source.clone()).filter(|source| source != "command");

@@ -266,7 +266,9 @@ fn facts(target: &Target, pinned: &Pinned, folders: &Folders) -> Vec<String> {
             "program of this machine: `{}`; its files are not pinned, only what it offers",
             target.spec.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
         ),
-        Source::Remote(url) => format!("elsewhere: {url}; whoever runs it sees what it is called with"),
+        Source::Remote { url, .. } => {
+            format!("elsewhere: {url}; whoever runs it sees what it is called with")
+        }
     }];
     if let Some(integrity) = &pinned.integrity {
         facts.push(format!("integrity: {integrity}"));

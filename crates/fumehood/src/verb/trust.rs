@@ -186,7 +186,12 @@ fn requests(project: &Project) -> Vec<String> {
 
 fn started(server: &Server) -> String {
     match server.start() {
-        Start::Remote(url) => format!("speaks to {url}"),
+        Start::Remote { url, headers } if headers.is_empty() => format!("speaks to {url}"),
+        Start::Remote { url, headers } => {
+            let headers: Vec<String> =
+                headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+            format!("speaks to {url} with {}", headers.join(", "))
+        }
         Start::Command(command) => {
             let words: Vec<String> = command.iter().map(|word| shell_word(word)).collect();
             format!("runs `{}` in a cell", words.join(" "))

@@ -197,7 +197,7 @@ impl Plan {
     pub fn program(&self) -> &[String] {
         match &self.start {
             Start::Command(command) => command,
-            Start::Remote(_) => &[],
+            Start::Remote { .. } => &[],
         }
     }
 
@@ -338,7 +338,7 @@ impl<'a> Draft<'a> {
                 env::check_command(command)?;
                 None
             }
-            Start::Remote(url) => source::authority(url),
+            Start::Remote { url, .. } => source::authority(url),
         };
         ceilings.add(Origin::CommandLine, flags.limits());
         let mut excesses = ceilings.excesses();

@@ -1,5 +1,7 @@
 //! Where a server comes from: a command of this machine, a package of a registry, another machine.
 
+use std::collections::BTreeMap;
+
 use super::complaint::Complaint;
 use super::env;
 use super::limits::kept;
@@ -12,8 +14,13 @@ pub enum Start {
     /// A program and its arguments. A package is written as its runner would be called: `npx --yes PKG@VER …`,
     /// `uvx PKG==VER …`.
     Command(Vec<String>),
-    /// MCP by streamable HTTP, at this `https` URL (MCP 2025-11-25, transports).
-    Remote(String),
+    /// MCP by streamable HTTP (MCP 2025-11-25, transports).
+    Remote {
+        /// Where, an `https` URL.
+        url: String,
+        /// Headers of every request, by name; `${VARIABLE}` in a value stands for a variable.
+        headers: BTreeMap<String, String>,
+    },
 }
 
 impl Default for Start {
@@ -42,7 +49,7 @@ pub(super) fn parse(text: &str) -> Result<Start, Complaint> {
                 complaint.help("write `https://HOST/PATH`, without user or password: tokens are secrets")
             );
         }
-        return Ok(Start::Remote(text.to_owned()));
+        return Ok(Start::Remote { url: text.to_owned(), headers: BTreeMap::new() });
     }
     let complaint = Complaint::new(format!("`{text}` is no source"));
     Err(complaint.help(match text.split_once(':') {
@@ -109,6 +116,7 @@ pub(super) fn resolve(name: &At<String>, server: &written::Server, source: &mut 
                 let complaint = Complaint::new("`args` belongs to a `source`");
                 source.add(args.span(), &complaint.help("write the arguments into `command`"));
             }
+            no_headers(server, source);
             let words = words(command, source)?;
             let checked = kept(source, command, |_| env::check_command(&words));
             checked.map(|()| Start::Command(words))
@@ -119,11 +127,16 @@ pub(super) fn resolve(name: &At<String>, server: &written::Server, source: &mut 
                 let more = words(args, source)?;
                 match &mut start {
                     Start::Command(command) => command.extend(more),
-                    Start::Remote(_) => {
+                    Start::Remote { .. } => {
                         let complaint = Complaint::new("a server elsewhere takes no `args`");
                         source.add(args.span(), &complaint.help("remove them"));
                     }
                 }
+            }
+            if let Start::Remote { headers, .. } = &mut start {
+                *headers = self::headers(server, source);
+            } else {
+                no_headers(server, source);
             }
             Some(start)
         }
@@ -147,6 +160,34 @@ pub(super) fn resolve(name: &At<String>, server: &written::Server, source: &mut 
             }
             None
         }
+    }
+}
+
+/// Names are tokens (RFC 9110, section 5.6.2, less what nobody uses); values are visible ASCII and blanks.
+fn headers(server: &written::Server, source: &mut Source<'_>) -> BTreeMap<String, String> {
+    let mut headers = BTreeMap::new();
+    for (name, value) in &server.headers {
+        let is_name = !name.get().is_empty() && name.get().len() <= 64;
+        if !is_name || !name.get().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            let complaint = Complaint::new(format!("`{}` is not a name of a header", name.get()));
+            source.add(name.span(), &complaint.help("use letters, digits and `-`"));
+        } else if !value.get().bytes().all(|b| b == b' ' || b.is_ascii_graphic()) {
+            let complaint = Complaint::new(format!("the value of the header `{}` cannot be", name.get()));
+            source.add(
+                value.span(),
+                &complaint.help("use visible ASCII characters, and `${VARIABLE}` for a secret"),
+            );
+        } else {
+            headers.insert(name.get().to_lowercase(), value.get().clone());
+        }
+    }
+    headers
+}
+
+fn no_headers(server: &written::Server, source: &mut Source<'_>) {
+    if let Some(name) = server.headers.keys().next() {
+        let complaint = Complaint::new("`headers` are for a server elsewhere");
+        source.add(name.span(), &complaint.help("remove them, or write `source = \"https://HOST/PATH\"`"));
     }
 }
 
@@ -178,7 +219,7 @@ mod tests {
             assert_eq!(parse(text), Ok(Start::Command(words)), "{text}");
         }
         let url = "https://mcp.example.com/mcp?x=1";
-        assert_eq!(parse(url), Ok(Start::Remote(url.to_owned())));
+        assert_eq!(parse(url), Ok(Start::Remote { url: url.to_owned(), headers: BTreeMap::new() }));
     }
 
     #[test]

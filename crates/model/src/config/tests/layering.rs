@@ -203,7 +203,8 @@ proptest! {
 #[test]
 fn a_package_becomes_the_call_of_its_runner_and_a_server_elsewhere_reaches_its_own_host() {
     let file = "[servers.a]\nsource = 'npx:@acme/x@1.2.3'\nargs = ['--port', '1']\nclient = 'roots'\nlists = 'keys'\nstart = 'lazy'\n\
-                allow_scripts = ['native']\n[servers.b]\nsource = 'https://mcp.example.com:8443/mcp'\nhosts = ['b.example']";
+                allow_scripts = ['native']\n[servers.b]\nsource = 'https://mcp.example.com:8443/mcp'\nhosts = ['b.example']\n\
+                headers = { 'X-Key' = '${T}' }";
     let project = project(file);
     let plan = |name| Plan::server(name, Some(&project), &Operator::default(), &Flags::default()).unwrap();
     let a = plan("a");
@@ -215,7 +216,9 @@ fn a_package_becomes_the_call_of_its_runner_and_a_server_elsewhere_reaches_its_o
     assert!(a.is_lazy());
     let b = plan("b");
     assert!(!b.is_lazy());
-    assert_eq!(b.start(), &Start::Remote("https://mcp.example.com:8443/mcp".to_owned()));
+    let Start::Remote { url, headers } = b.start() else { panic!("elsewhere") };
+    assert_eq!(url, "https://mcp.example.com:8443/mcp");
+    assert_eq!(headers["x-key"], "${T}");
     assert_eq!(b.hosts(), ["mcp.example.com:8443", "b.example"]);
     assert!(b.program().is_empty() && b.client() == &crate::profile::Profile::plain());
     let operator = operator("packages.min_age_days = 3");

@@ -21,6 +21,11 @@ pub(crate) struct Server {
     pub(crate) source: Option<At<String>>,
     /// With `source`: arguments of the package's program.
     pub(crate) args: Option<At<Vec<At<String>>>>,
+    /// With a `source` that is a URL: headers of every request, by name. `${VARIABLE}` stands for the placeholder of a
+    /// secret. Where there is one secret and nothing is said: `authorization = "Bearer ${VARIABLE}"`.
+    #[serde(default)]
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9-]{1,64}$" }))]
+    pub(crate) headers: BTreeMap<At<String>, At<String>>,
     /// As which client Fumehood presents itself: `plain` where nothing is said, else the capabilities that the server
     /// may count on.
     #[schemars(regex(pattern = "^(plain|elicitation|roots|elicitation\\+roots|roots\\+elicitation)$"))]

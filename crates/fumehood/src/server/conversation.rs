@@ -419,7 +419,9 @@ impl Talk {
 
     async fn finish(&mut self, code: ExitCode, signalled: Option<u8>) -> anyhow::Result<ExitCode> {
         if let Some(running) = self.running.take() {
-            running.finish(&self.target, self.verbose, self.changed).await;
+            // Whoever has ended us by a signal knows why it ended.
+            let is_known = self.changed || signalled.is_some_and(|number| number != SIGPIPE);
+            running.finish(&self.target, self.verbose, is_known).await;
         }
         Ok(signalled.map_or(code, |number| (128 + number).into()))
     }

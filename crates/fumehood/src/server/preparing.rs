@@ -34,8 +34,11 @@ pub(crate) type Starting = (CellSpec, Option<Arc<packages::Package>>);
 pub(crate) enum Step {
     /// The package is being installed.
     Package(Progress),
-    /// The server is started without network and keys, and read.
-    Reading,
+    /// The server is started and read.
+    Reading {
+        /// With its hosts and keys, rather than without any.
+        with_keys: bool,
+    },
 }
 
 /// Installs and reads. With `pinned`, the versions of that table are used and no others; where they are in the store,
@@ -56,8 +59,8 @@ pub(crate) async fn prepare(
     if let Some(package) = package {
         verify(package)?;
     }
-    tell(Step::Reading);
     let with_keys = target.lists == Lists::Keys || matches!(target.source, Source::Remote { .. });
+    tell(Step::Reading { with_keys });
     let poor = introspecting::poor(spec, with_keys)?;
     let surface = introspecting::read(folders, &poor, &target.client).await?;
     let record = installed.map(|installed| installed.record);

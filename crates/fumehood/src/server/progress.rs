@@ -50,7 +50,12 @@ impl Shown {
             Step::Package(Progress::Compiling) => "compiling".to_owned(),
             Step::Package(Progress::Digesting { .. }) => "storing".to_owned(),
             Step::Package(_) => "installed".to_owned(),
-            Step::Reading => "starting it without network and keys, to read what it offers".to_owned(),
+            Step::Reading { with_keys: true } => {
+                "starting it with its hosts and keys, to read what it offers".to_owned()
+            }
+            Step::Reading { with_keys: false } => {
+                "starting it without network and keys, to read what it offers".to_owned()
+            }
         };
         match &self.bar {
             Some(bar) => bar.set_message(format!("{}: {text}", terminal::harmless(&self.name))),

@@ -170,7 +170,10 @@ impl Running {
             None if lost && self.has_left => {}
             None if !changed => {
                 let how = status.map_or_else(|| "it does not answer".to_owned(), |status| status.to_string());
-                terminal::say(&format!("{}: its supervisor died ({how}), and the cell with it", target.name));
+                terminal::say(&format!(
+                    "{} ended: its supervisor died ({how}), and the cell with it",
+                    target.name
+                ));
             }
             _ => {}
         }

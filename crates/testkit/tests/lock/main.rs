@@ -10,6 +10,7 @@
 )]
 
 mod cloned;
+mod first_run;
 mod links;
 mod lists;
 mod mid_session;

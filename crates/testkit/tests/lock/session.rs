@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// Nothing here takes longer, on however busy a machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A client of the product.
 pub(crate) struct Session {

@@ -1,12 +1,15 @@
 //! Packages of a registry of npm's kind that mean harm: each is harmless in a cell or refused, and does its harm where they
 //! are installed as usual.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use serde_json::{Value, json};
 use testkit::world::{Caller, registry::Package};
 
-use crate::node::{Scene, probe};
+use crate::{
+    conversation,
+    node::{Scene, probe},
+};
 
 /// Nothing to find.
 const NOTHING: &str = "return {};";
@@ -165,5 +168,33 @@ fn a_version_that_was_taken_back_is_started_from_the_store_and_installed_nowhere
         scene.remove();
         scene.add_good("gone@1.0.0", &[]);
         assert_eq!(scene.facts(), json!({ "runs": true }));
+    });
+}
+
+#[test]
+fn a_file_that_was_changed_in_the_store_is_not_run_and_is_replaced_by_what_was_pinned() {
+    each("a file changed in the store", |scene| {
+        scene.publish(&probe("steady", "1.0.0", "return { runs: 'as pinned' };"));
+        scene.add_good("steady@1.0.0", &[]);
+        let [tree] = scene.trees().try_into().unwrap();
+        let file = tree.join("node_modules/steady/facts.mjs");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(&file, "export const facts = async () => ({ runs: 'something else' });\n").unwrap();
+        let refused = scene.product(&["run", "--grace", "5", "probe"], &conversation::text());
+        // What was accepted is listed all the same; it is the call that is not answered.
+        assert!(refused.code == Some(12) && conversation::told(&refused).is_none(), "{refused:?}");
+        assert!(refused.stderr.contains("facts.mjs` was changed"), "{refused:?}");
+        assert!(refused.stderr.contains("`fumehood lock SERVER`"), "{refused:?}");
+        let lock = scene.lock();
+        let locked = scene.product(&["lock", "probe"], "");
+        assert!(locked.stderr.contains("installed anew"), "{locked:?}");
+        assert_eq!(scene.lock(), lock);
+        assert_eq!(scene.facts(), json!({ "runs": "as pinned" }));
+        assert!(scene.product(&["lock", "probe"], "").stderr.contains("pinned already"));
+        // Control: what was changed does run without us.
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(&file, "export const facts = async () => ({ runs: 'something else' });\n").unwrap();
+        let told = scene.tell(&tree, &["node", "node_modules/steady/serve.mjs"]);
+        assert_eq!(told, json!({ "runs": "something else" }));
     });
 }

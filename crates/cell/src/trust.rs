@@ -173,7 +173,7 @@ fn has_java(search: Option<&std::ffi::OsStr>) -> bool {
 fn files(standing: &Standing, authority: &Authority, extra: &str, store: Option<Vec<u8>>) -> Vec<MadeFile> {
     let own = authority.certificate_pem();
     let mut files = vec![
-        MadeFile::Folder { path: FOLDER.into(), source: standing.links() },
+        MadeFile::Links { path: FOLDER.into(), list: standing.links() },
         after(ROOTS, standing.roots(), own.clone().into_bytes()),
         bytes(AUTHORITY, format!("{own}{extra}").into_bytes()),
     ];
@@ -186,6 +186,7 @@ fn files(standing: &Standing, authority: &Authority, extra: &str, store: Option<
     );
     if let Some(end) = store {
         files.push(after(KEYSTORE, standing.keystore(), end));
+        files.push(link(&format!("{FOLDER}/java/cacerts"), KEYSTORE));
         files.extend(KEYSTORE_LINKS.iter().map(|path| link(path, KEYSTORE)));
     }
     files

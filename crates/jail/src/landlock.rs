@@ -75,6 +75,7 @@ fn grants(spec: &Spec, abi: ABI) -> Vec<(PathBuf, BitFlags<AccessFs>)> {
             Entry::Bind { .. }
             | Entry::Dir { .. }
             | Entry::Symlink { .. }
+            | Entry::Links { .. }
             | Entry::File { .. }
             | Entry::Part { .. } => {}
         }

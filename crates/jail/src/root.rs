@@ -2,6 +2,8 @@
 //! gone from this mount namespace.
 
 use std::{
+    fs::File,
+    io::Read as _,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     path::Path,
 };
@@ -27,6 +29,8 @@ const STAGING: &str = "/tmp";
 /// Ceilings of the root tmpfs itself: it holds folders, links and the small files of the spec.
 const ROOT_SIZE: &str = "8m";
 const ROOT_FILES: &str = "8192";
+/// Largest list of links, in bytes.
+const MAX_LIST: u64 = 1 << 20;
 
 /// Builds the root and moves into it.
 pub(crate) fn build(spec: &Spec, trees: Trees) -> Result<(), Failure> {
@@ -55,7 +59,7 @@ pub(crate) fn build(spec: &Spec, trees: Trees) -> Result<(), Failure> {
 
 fn fill(root: BorrowedFd<'_>, spec: &Spec, trees: Trees, kernel: kernel::Mounts) -> Result<(), Failure> {
     kernel.put(root, spec, trees.devices)?;
-    let (mut binds, mut befores) = (trees.binds.into_iter(), trees.befores.into_iter());
+    let (mut binds, mut files) = (trees.binds.into_iter(), trees.files.into_iter());
     for entry in &spec.root {
         let path = entry.path();
         match entry {
@@ -63,10 +67,15 @@ fn fill(root: BorrowedFd<'_>, spec: &Spec, trees: Trees, kernel: kernel::Mounts)
             Entry::Symlink { target, .. } => symlink(root, path, target)?,
             Entry::File { contents, .. } => file(root, path, contents.as_bytes())?,
             Entry::Part { begin, size, after, .. } => {
-                let before = after.as_ref().and_then(|_| befores.next());
+                let before = after.as_ref().and_then(|_| files.next());
                 // Checked when the spec was read.
                 let part = spec.part(*begin, *size).unwrap_or_default();
                 joined(root, path, before.as_ref().map(OwnedFd::as_fd), part)?;
+            }
+            Entry::Links { .. } => {
+                if let Some(list) = files.next() {
+                    links(root, path, File::from(list))?;
+                }
             }
             Entry::Tmpfs { size, files, sticky, .. } => scratch(root, path, *size, *files, *sticky)?,
             Entry::Bind { masked, .. } => {
@@ -78,6 +87,21 @@ fn fill(root: BorrowedFd<'_>, spec: &Spec, trees: Trees, kernel: kernel::Mounts)
                 }
             }
         }
+    }
+    Ok(())
+}
+
+fn links(root: BorrowedFd<'_>, path: &Path, list: File) -> Result<(), Failure> {
+    let step = || format!("linking in {}", path.display());
+    let mut text = Vec::new();
+    list.take(MAX_LIST).read_to_end(&mut text).step(Stage::Mounts, step)?;
+    let at = folder(root, path)?;
+    let mut words = text.split(|byte| *byte == 0);
+    while let (Some(name), Some(target)) = (words.next(), words.next()) {
+        if name.is_empty() || name.contains(&b'/') {
+            return Err(refuse(Stage::Mounts, step(), "the list holds something else"));
+        }
+        rustix::fs::symlinkat(target, &at, name).step(Stage::Mounts, step)?;
     }
     Ok(())
 }

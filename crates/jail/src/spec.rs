@@ -98,6 +98,14 @@ pub enum Entry {
         /// Host file whose bytes stand before it, at most 8 MiB. A symbolic link at its end is refused.
         after: Option<PathBuf>,
     },
+    /// Symbolic links in one folder, which is made with its parents.
+    Links {
+        /// Path of the folder inside.
+        path: PathBuf,
+        /// Host file that lists them: name and target of each, with a byte 0 after either; at most 1 MiB. A symbolic link
+        /// at its end is refused.
+        list: PathBuf,
+    },
     /// A host file or folder with everything mounted below it; nosuid and nodev always.
     Bind {
         /// Host path. Symbolic links in it are followed by the host's rules before anything is confined, but refused
@@ -243,10 +251,10 @@ impl Spec {
             {
                 return bad(format!("the contents of `{}` are not there", path.display()));
             }
-            if let Entry::Part { after: Some(after), .. } = entry
-                && !is_plain_absolute(after)
+            if let Entry::Part { after: Some(file), .. } | Entry::Links { list: file, .. } = entry
+                && !is_plain_absolute(file)
             {
-                return bad(format!("`{}` is not a plain absolute path", after.display()));
+                return bad(format!("`{}` is not a plain absolute path", file.display()));
             }
             if let Entry::Bind { source, guarded, masked, .. } = entry {
                 if !is_plain_absolute(source) {
@@ -269,6 +277,7 @@ impl Entry {
             | Self::Symlink { path, .. }
             | Self::File { path, .. }
             | Self::Part { path, .. }
+            | Self::Links { path, .. }
             | Self::Bind { path, .. }
             | Self::Tmpfs { path, .. } => path,
         }

@@ -28,8 +28,8 @@ const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 pub(crate) struct Trees {
     /// For each bind of the spec, in order: its own tree, then those of its guarded paths.
     pub(crate) binds: Vec<Vec<Tree>>,
-    /// The files that stand before parts of the spec's contents, in order.
-    pub(crate) befores: Vec<OwnedFd>,
+    /// The files that stand before parts of the spec's contents or list links, in order.
+    pub(crate) files: Vec<OwnedFd>,
     /// Device nodes.
     pub(crate) devices: Vec<Tree>,
     /// Sources whose owner could not be mapped.
@@ -52,10 +52,10 @@ pub(crate) fn take(spec: &Spec, tool: Option<u32>) -> Result<Trees, Failure> {
     let mut trees = Trees::default();
     let mut maps = OwnerMaps::default();
     for entry in &spec.root {
-        if let Entry::Part { after: Some(after), .. } = entry {
+        if let Entry::Part { after: Some(file), .. } | Entry::Links { list: file, .. } = entry {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let before = rustix::fs::open(after, flags, Mode::empty());
-            trees.befores.push(before.step(Stage::Mounts, || format!("opening {}", after.display()))?);
+            let opened = rustix::fs::open(file, flags, Mode::empty());
+            trees.files.push(opened.step(Stage::Mounts, || format!("opening {}", file.display()))?);
         }
         let Entry::Bind { source, path, write, map_owner, guarded, masked: _ } = entry else { continue };
         let owner = if *map_owner { tool } else { None };

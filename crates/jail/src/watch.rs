@@ -24,6 +24,7 @@ impl Watch {
             Entry::Dir { .. }
             | Entry::Symlink { .. }
             | Entry::File { .. }
+            | Entry::Links { .. }
             | Entry::Part { .. }
             | Entry::Bind { .. } => None,
         });

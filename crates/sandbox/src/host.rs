@@ -110,6 +110,7 @@ fn check_text(entry: &Entry) -> Result<(), PlanError> {
         Entry::Dir { path }
         | Entry::File { path, .. }
         | Entry::Part { path, .. }
+        | Entry::Links { path, .. }
         | Entry::Tmpfs { path, .. } => check(path),
     }
 }

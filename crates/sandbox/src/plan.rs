@@ -68,12 +68,12 @@ pub enum MadeFile {
         /// What it points to.
         target: PathBuf,
     },
-    /// A folder of the host's, read-only, that anybody may read.
-    Folder {
-        /// Path inside.
+    /// Many links in one folder.
+    Links {
+        /// Path of the folder inside.
         path: PathBuf,
-        /// Path on the host.
-        source: PathBuf,
+        /// The host's file that lists them, as [`Entry::Links`] has it. A bind of a folder would show inside where it lies.
+        list: PathBuf,
     },
 }
 
@@ -81,7 +81,7 @@ impl MadeFile {
     /// Path inside.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Bytes { path, .. } | Self::Link { path, .. } | Self::Folder { path, .. } => path,
+            Self::Bytes { path, .. } | Self::Link { path, .. } | Self::Links { path, .. } => path,
         }
     }
 }
@@ -269,14 +269,7 @@ fn with_made(mut base: Vec<Entry>, made: &[MadeFile], contents: &mut Vec<u8>) ->
             Entry::Part { path: path.clone(), begin, size: bytes.len(), after: after.clone() }
         }
         MadeFile::Link { path, target } => Entry::Symlink { path: path.clone(), target: target.clone() },
-        MadeFile::Folder { path, source } => Entry::Bind {
-            source: source.clone(),
-            path: path.clone(),
-            write: false,
-            map_owner: false,
-            guarded: Vec::new(),
-            masked: Vec::new(),
-        },
+        MadeFile::Links { path, list } => Entry::Links { path: path.clone(), list: list.clone() },
     }));
     base
 }

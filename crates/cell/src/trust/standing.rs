@@ -4,7 +4,7 @@
 use std::{
     fs::{self, DirBuilder, File},
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _, symlink},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -12,13 +12,13 @@ use std::{
 use egress::tls::roots::{Roots, RootsError};
 use model::digest::Digest;
 
-use super::{AUTHORITY, BUNDLE_NAME, FOLDER, KEYSTORE, OWN_NAME, ROOTS, keystore};
+use super::{AUTHORITY, BUNDLE_NAME, FOLDER, OWN_NAME, ROOTS, keystore};
 use crate::folders::{FolderError, make_private};
 
 /// What is made, as a number: another one is another form.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
-/// For how long something that no cell asked for is kept: a cell that runs sees its links until it ends.
+/// For how long something that no cell asked for is kept.
 const KEPT: Duration = Duration::from_hours(90 * 24);
 /// How often it is noted that somebody asked.
 const NOTED: Duration = Duration::from_hours(24);
@@ -51,27 +51,39 @@ impl Standing {
         java: bool,
     ) -> Result<Self, StandingError> {
         let folder = all.join(key(extra, hash, java));
-        match fs::symlink_metadata(&folder) {
-            Ok(facts) if facts.is_dir() => {
-                let unnoted = facts.modified().ok().and_then(|noted| noted.elapsed().ok());
-                if unnoted.is_some_and(|unnoted| unnoted > NOTED) {
-                    note_use(&folder);
-                }
-                return Ok(Self(folder));
-            }
-            _ => {}
+        let standing = Self(folder);
+        if standing.is_whole(java) {
+            standing.note_use();
+            return Ok(standing);
         }
         let roots = Roots::system(extra)?;
         make_private(all)?;
-        let made = make(all, &folder, &roots, hash, java);
-        made.map_err(|source| StandingError::Io { path: folder.clone(), source })?;
-        forget(all, &folder);
-        Ok(Self(folder))
+        let made = make(all, &standing, &roots, hash, java);
+        made.map_err(|source| StandingError::Io { path: standing.0.clone(), source })?;
+        forget(all, &standing.0);
+        Ok(standing)
     }
 
-    /// A folder with links by OpenSSL's names and the usual one of the bundle.
+    /// Whether everything is there: somebody may have tidied up.
+    fn is_whole(&self, java: bool) -> bool {
+        let store = java.then(|| self.keystore());
+        [self.links(), self.roots()].into_iter().chain(store).all(|file| file.is_file())
+    }
+
+    /// Notes that it was asked for, where that was not noted lately.
+    fn note_use(&self) {
+        let noted = fs::metadata(&self.0).and_then(|facts| facts.modified()).ok();
+        if noted.and_then(|noted| noted.elapsed().ok()).is_some_and(|since| since > NOTED)
+            && let Ok(folder) = File::open(&self.0)
+        {
+            // Where it cannot be noted it is made anew some day.
+            folder.set_modified(std::time::SystemTime::now()).ok();
+        }
+    }
+
+    /// A list of links by OpenSSL's names and the usual one of the bundle, in the jail's form.
     pub(super) fn links(&self) -> PathBuf {
-        self.0.join("certs")
+        self.0.join("links")
     }
 
     /// All roots, as text.
@@ -102,7 +114,7 @@ fn key(extra: &[PathBuf], hash: Option<&str>, java: bool) -> String {
 }
 
 /// Makes everything elsewhere and puts it in its place as a whole: what is there is complete.
-fn make(all: &Path, folder: &Path, roots: &Roots, hash: Option<&str>, java: bool) -> io::Result<()> {
+fn make(all: &Path, wanted: &Standing, roots: &Roots, hash: Option<&str>, java: bool) -> io::Result<()> {
     let begun = all.join(format!(".begun-by-{}", rustix::process::getpid().as_raw_nonzero()));
     if begun.exists() {
         // Of somebody who had this number before.
@@ -114,13 +126,17 @@ fn make(all: &Path, folder: &Path, roots: &Roots, hash: Option<&str>, java: bool
     if java {
         write(&standing.keystore(), &keystore::begin(&roots.public()))?;
     }
-    link(&standing.links(), hash, java)?;
-    match fs::rename(&begun, folder) {
+    write(&standing.links(), &links(hash))?;
+    match fs::rename(&begun, &wanted.0) {
         Err(error)
             if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty) =>
         {
-            // Somebody made the same at the same time.
-            fs::remove_dir_all(begun)
+            // Somebody made the same at the same time, or it was there in part.
+            if wanted.is_whole(java) {
+                return fs::remove_dir_all(begun);
+            }
+            fs::remove_dir_all(&wanted.0)?;
+            fs::rename(begun, &wanted.0)
         }
         other => other,
     }
@@ -133,30 +149,21 @@ fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-fn link(links: &Path, hash: Option<&str>, java: bool) -> io::Result<()> {
-    open_folder(links)?;
+fn links(hash: Option<&str>) -> Vec<u8> {
     let own = hash.map(|hash| format!("{hash}.0"));
-    for (name, target) in hashed(Path::new(FOLDER)) {
-        if own.as_ref() != Some(&name) {
-            symlink(target, links.join(name))?;
+    let mut all = hashed(Path::new(FOLDER));
+    all.retain(|(name, _)| Some(name) != own.as_ref());
+    all.extend(own.map(|own| (own, PathBuf::from(OWN_NAME))));
+    all.push((OWN_NAME.to_owned(), AUTHORITY.into()));
+    all.push((BUNDLE_NAME.to_owned(), ROOTS.into()));
+    let mut list = Vec::new();
+    for (name, target) in all {
+        for word in [name.as_bytes(), target.as_os_str().as_encoded_bytes()] {
+            list.extend_from_slice(word);
+            list.push(0);
         }
     }
-    if let Some(own) = own {
-        symlink(OWN_NAME, links.join(own))?;
-    }
-    symlink(AUTHORITY, links.join(OWN_NAME))?;
-    symlink(ROOTS, links.join(BUNDLE_NAME))?;
-    if java {
-        open_folder(&links.join("java"))?;
-        symlink(KEYSTORE, links.join("java/cacerts"))?;
-    }
-    Ok(())
-}
-
-/// The tool is another user where root starts it.
-fn open_folder(path: &Path) -> io::Result<()> {
-    fs::create_dir(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+    list
 }
 
 /// The links by which OpenSSL finds a root, `HASH.N`, each to the certificate's own file outside of the folder.
@@ -184,13 +191,6 @@ fn target(folder: &Path, name: &str) -> Option<PathBuf> {
     let first = fs::read_link(folder.join(name)).ok()?;
     let to = if first.components().count() == 1 { fs::read_link(folder.join(&first)).ok()? } else { first };
     to.starts_with("/usr").then_some(to)
-}
-
-fn note_use(folder: &Path) {
-    if let Ok(folder) = File::open(folder) {
-        // Where it cannot be noted it is made anew some day.
-        folder.set_modified(std::time::SystemTime::now()).ok();
-    }
 }
 
 /// Removes what no cell has asked for in a long time. What cannot be removed stays.

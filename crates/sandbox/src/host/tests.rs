@@ -160,6 +160,7 @@ fn entry_path(entry: &Entry) -> &Path {
         | Entry::Dir { path }
         | Entry::File { path, .. }
         | Entry::Part { path, .. }
+        | Entry::Links { path, .. }
         | Entry::Tmpfs { path, .. } => path,
     }
 }

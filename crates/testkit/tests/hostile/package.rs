@@ -77,16 +77,17 @@ fn word<'a>(said: &'a Value, pointer: &str) -> &'a str {
     said.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A world with a tree in its store, which nobody but its owner can enter.
+/// A world with a tree in its store, which nobody but its owner can enter: where root starts the cell, the owner of the
+/// tree is the tool inside.
 fn world(caller: Caller) -> World {
     let world = World::new(caller).expect("the world can be made");
     let store = world.make_folder("data/fumehood/store").unwrap();
-    world.make_folder("data/fumehood/store/tree").unwrap();
+    let tree = world.make_folder("data/fumehood/store/tree").unwrap();
     world.make_file("data/fumehood/store/tree/file", SECRET, 0o444).unwrap();
     world.make_file("data/fumehood/store/tree/program", "#!/bin/sh\nexec \"$@\"\n", 0o555).unwrap();
     world.make_folder("data/fumehood/elsewhere").unwrap();
     world.make_file("data/fumehood/elsewhere/file", SECRET, 0o444).unwrap();
-    for closed in [&store, &world.path("data/fumehood"), &world.path("data")] {
+    for closed in [&tree, &store, &world.path("data/fumehood"), &world.path("data")] {
         std::fs::set_permissions(closed, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
     }
     world

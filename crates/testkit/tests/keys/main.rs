@@ -16,6 +16,7 @@ mod codings;
 mod github;
 mod live;
 mod origin;
+mod remote;
 mod scene;
 mod search;
 mod self_test;

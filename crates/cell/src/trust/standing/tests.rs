@@ -1,3 +1,5 @@
+use std::os::unix::fs::symlink;
+
 use egress::tls::authority::Authority;
 
 use super::*;
@@ -67,7 +69,6 @@ fn it_is_made_once_for_each_state_of_the_files() {
     assert_ne!(first.roots(), changed.roots());
     assert!(fs::read_to_string(changed.roots()).unwrap().contains(other.trim()));
     assert_eq!(world.names().len(), 3);
-    assert_eq!(fs::metadata(changed.links()).unwrap().mode() & 0o777, 0o755);
     assert_eq!(fs::metadata(world.all()).unwrap().mode() & 0o777, 0o700);
 }
 
@@ -95,9 +96,14 @@ fn several_at_once_and_one_that_died_half_way_come_to_the_same() {
     let key = first.roots().parent().unwrap().to_owned();
     let roots = Roots::system(&[]).unwrap();
     // What the one who comes second does.
-    make(&world.all(), &key, &roots, None, true).unwrap();
+    let inode = fs::metadata(first.roots()).unwrap().ino();
+    make(&world.all(), &first, &roots, None, false).unwrap();
     assert_eq!(world.names(), [key.file_name().unwrap().to_str().unwrap()]);
-    assert!(!first.keystore().exists(), "what was there first stays");
+    assert_eq!(fs::metadata(first.roots()).unwrap().ino(), inode, "what was there first stays");
+    // What somebody tidied up comes back.
+    fs::remove_file(first.links()).unwrap();
+    assert!(fs::metadata(world.standing(false).links()).unwrap().len() > 0);
+    assert_eq!(world.names().len(), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     os::unix::ffi::OsStrExt,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use cell::folders::Folders;
@@ -95,7 +95,7 @@ impl Target {
         scope.extend(
             secrets(spec).into_iter().map(|(variable, name)| format!("{variable}={name}").into_bytes()),
         );
-        scope.extend(mounts(spec).into_iter().map(String::into_bytes));
+        scope.extend(mounts(spec, None).into_iter().map(String::into_bytes));
         // A program of this machine is found from where one stands; a package is the same one everywhere.
         if *source == Source::Local
             && let Ok(folder) = std::env::current_dir()
@@ -122,9 +122,12 @@ impl Target {
         secrets(&self.spec)
     }
 
-    /// Mounts, as they are written.
+    /// Mounts, as they are pinned: those of a project as `./PATH`, so that a lock fits wherever the project lies.
     pub(crate) fn mounts(&self) -> Vec<String> {
-        mounts(&self.spec)
+        match &self.home {
+            Home::Project { folder, .. } => mounts(&self.spec, Some(folder)),
+            Home::Operator | Home::CommandLine => mounts(&self.spec, None),
+        }
     }
 
     /// What the declaration says that the table does not, each in words; nothing where they agree.
@@ -175,9 +178,13 @@ fn secrets(spec: &CellSpec) -> BTreeMap<String, String> {
     spec.secrets.iter().map(|one| (one.variable.clone(), said(one.name.as_str(), one.expose))).collect()
 }
 
-fn mounts(spec: &CellSpec) -> Vec<String> {
+fn mounts(spec: &CellSpec, project: Option<&Path>) -> Vec<String> {
     let access = |write: bool| if write { ":rw" } else { "" };
-    spec.mounts.iter().map(|mount| format!("{}{}", mount.path.display(), access(mount.write))).collect()
+    let shown = |path: &Path| match project.and_then(|project| path.strip_prefix(project).ok()) {
+        Some(inside) => format!("./{}", inside.display()),
+        None => path.display().to_string(),
+    };
+    spec.mounts.iter().map(|mount| format!("{}{}", shown(&mount.path), access(mount.write))).collect()
 }
 
 fn sorted(list: &[String]) -> String {

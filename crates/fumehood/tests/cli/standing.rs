@@ -68,7 +68,7 @@ fn a_project_is_trusted_as_it_is_now_and_not_as_it_will_be() {
     fumehood:     sees ROOT/project to read and write
     fumehood: its digest is DIGEST
     fumehood: `sha256:00` is not the digest of this file
-    fumehood: help: read what it asks for now, and give the digest above
+    fumehood: help: read what it asks for, and give the digest above
     ");
     assert_snapshot!(world.said(&["trust", "--accept", &digest]).replace(&digest, "DIGEST"), @r"
     exit code 0

@@ -11,7 +11,9 @@ use tokio::sync::oneshot;
 
 /// A search that was begun.
 #[derive(Debug)]
-pub(crate) struct Search(Option<(JoinHandle<()>, oneshot::Receiver<Result<(), MountError>>)>);
+pub(crate) struct Search(Option<(JoinHandle<()>, oneshot::Receiver<Outcome>)>);
+
+type Outcome = Result<(), MountError>;
 
 impl Search {
     /// Begins it on a thread of its own; none where there is nothing to be searched.
@@ -28,7 +30,7 @@ impl Search {
     }
 
     /// Waits for its end, and for that of its thread: whoever confines this process afterwards must find no other.
-    pub(crate) async fn done(self) -> io::Result<Result<(), MountError>> {
+    pub(crate) async fn done(self) -> io::Result<Outcome> {
         let Some((searching, told)) = self.0 else { return Ok(Ok(())) };
         let told = told.await;
         searching.join().ok();

@@ -21,7 +21,7 @@ use sandbox::{
     cgroup::Hierarchies,
     host::{Host, MountError, PlanError},
     plan::{self, MadeFile, PrepareError, Prepared},
-    process::{OrderError, Running, Sandbox, StartError},
+    process::{Control, OrderError, Running, Sandbox, StartError},
 };
 
 use crate::{
@@ -136,18 +136,8 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     let Running { id, pid: inner, stdin, stdout, stderr, exit } = running;
     let main = Process::adopt(id, inner, spec.command.clone(), stdin, stdout)
         .map_err(|error| no(internal(format!("taking over the streams failed: {error}"))))?;
-    {
-        let mut state = cell.state.borrow_mut();
-        state.layers.extend(layers);
-        state.layers.extend(confined);
-        if spec.data.is_some() {
-            state.layers.push(watched_data());
-        }
-        state.layers.sort_by_key(|layer| layer.name);
-        state.jail = Some(pid);
-        state.control = Some(control.clone());
-        state.processes.insert(id, Rc::clone(&main));
-    }
+    let layers = layers.into_iter().chain(confined).collect();
+    keep(cell, &spec, Built { layers, pid, control: control.clone(), main: Rc::clone(&main) });
     cell.set_phase(CellState::Running);
     cell.events.push(EventKind::Started);
     cell.events.push(EventKind::ProcessStarted { process: id });
@@ -159,6 +149,27 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     }
     tokio::task::spawn_local(ending::live(Rc::clone(cell), control, main, exit, ended, cell.wishes()));
     Ok(())
+}
+
+/// What is there once the main process runs.
+struct Built {
+    layers: Vec<Layer>,
+    pid: i32,
+    control: Control,
+    main: Rc<Process>,
+}
+
+fn keep(cell: &Cell, spec: &CellSpec, built: Built) {
+    let Built { layers, pid, control, main } = built;
+    let mut state = cell.state.borrow_mut();
+    state.layers.extend(layers);
+    if spec.data.is_some() {
+        state.layers.push(watched_data());
+    }
+    state.layers.sort_by_key(|layer| layer.name);
+    state.jail = Some(pid);
+    state.control = Some(control);
+    state.processes.insert(main.id, main);
 }
 
 /// Starts one more process; its number.

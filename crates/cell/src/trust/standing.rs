@@ -108,7 +108,7 @@ fn key(extra: &[PathBuf], hash: Option<&str>, java: bool) -> String {
                 ((facts.mtime(), facts.mtime_nsec()), (facts.ctime(), facts.ctime_nsec()));
             format!("{}:{} {} {modified:?} {changed:?}", facts.dev(), facts.ino(), facts.len())
         });
-        text.push_str(&format!("{}\0{}\n", path.display(), facts.unwrap_or_default()));
+        text = format!("{text}{}\0{}\n", path.display(), facts.unwrap_or_default());
     }
     Digest::of(text.as_bytes()).hex()
 }

@@ -127,9 +127,8 @@ impl Carrier {
     async fn hand_over(&self, line: Vec<u8>) {
         let posted = tokio::time::timeout(ACCEPTING, self.peer.post(line, false)).await;
         match posted {
-            Ok(Ok(Answer::Accepted)) => {}
             // Nothing was asked for; whatever was said all the same is of no use.
-            Ok(Ok(Answer::Whole(_) | Answer::Stream(_))) => {}
+            Ok(Ok(Answer::Accepted | Answer::Whole(_) | Answer::Stream(_))) => {}
             Ok(Err(ExchangeError::SessionLost)) => self.break_off(BridgeError::SessionLost),
             Ok(Err(error)) => crate::terminal::say(&format!("a message was not taken: {error}")),
             Err(_elapsed) => crate::terminal::say("a message was not taken within a minute"),

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use jail::spec::Entry;
 use model::mount::Mount;
 
-use super::{Host, Plan, PlanError, plan};
+use super::{Host, Plan, PlanError, Unsearched, plan};
 
 /// What every program of a fake host consists of.
 const ELF: &str = "\u{7f}ELF";
@@ -114,7 +114,7 @@ impl World {
     fn plan_with(&self, command: &str, mounts: &[Mount]) -> Result<Plan, PlanError> {
         let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
         let plan = plan(&self.host, &command, mounts, None)?;
-        plan.unsearched.iter().try_for_each(|mount| mount.search())?;
+        plan.unsearched.iter().try_for_each(Unsearched::search)?;
         Self::holds(&plan);
         Ok(plan)
     }

@@ -15,6 +15,8 @@ use crate::origin::{Asked, Ca, Origin, Peer, say};
 
 mod answers;
 mod cells;
+mod declared;
+mod far;
 
 const SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -40,7 +42,7 @@ fn request(id: &str, method: &str) -> Value {
 }
 
 fn lines<'a>(messages: impl IntoIterator<Item = &'a Value>) -> String {
-    messages.into_iter().map(|message| format!("{message}\n")).collect()
+    messages.into_iter().fold(String::new(), |lines, message| format!("{lines}{message}\n"))
 }
 
 fn heard(ran: &Ran) -> Vec<Value> {
@@ -128,7 +130,7 @@ struct Talk {
 
 impl Talk {
     fn begin(command: &mut Command) -> Self {
-        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = streams.spawn().unwrap();
         let (tell, heard) = mpsc::channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -147,7 +149,7 @@ impl Talk {
     }
 
     fn hear(&self) -> Value {
-        self.heard.recv_timeout(PATIENCE).expect("a line in time")
+        self.heard.recv_timeout(PATIENCE).unwrap()
     }
 
     /// Closes its stdin; how it ended, and what it said besides.

@@ -197,6 +197,6 @@ fn one_refusal() {
     };
     let command = ["sh".to_owned()];
     let plan = super::plan(&world.host, &command, &[mount], None);
-    let plan = plan.and_then(|plan| Ok(plan.unsearched.iter().try_for_each(|mount| mount.search())?));
+    let plan = plan.and_then(|plan| Ok(plan.unsearched.iter().try_for_each(super::Unsearched::search)?));
     assert!(matches!(plan, Err(PlanError::Mount(_))), "{plan:?}");
 }

@@ -1,6 +1,6 @@
 //! Every ending of every tool, started by root and by an ordinary user.
 
-use std::time::Instant;
+use std::{process::Command, time::Instant};
 
 use rustix::process::Signal;
 use testkit::world::Caller;
@@ -13,12 +13,20 @@ use crate::{
 
 /// One test for each ending, so that they can run beside one another.
 macro_rules! endings {
-    ($($test:ident: $ending:expr;)*) => {$(
-        #[test]
+    ($($test:ident: $ending:expr;)*) => {
+        $(#[test]
         fn $test() {
             every_tool($ending);
+        })*
+
+        mod of_an_accepted_server {
+            use crate::ending::Ending;
+            $(#[test]
+            fn $test() {
+                super::accepted($ending);
+            })*
         }
-    )*};
+    };
 }
 
 endings! {
@@ -40,16 +48,27 @@ fn every_tool(ending: Ending) {
         let stage = Stage::new(caller);
         for tool in Tool::ALL {
             if ending != Ending::ByItself || tool.can_end() {
-                one(&stage, ending, tool);
+                let script = tool.script(ending == Ending::ByItself);
+                one(&stage, ending, tool, &mut stage.script(&[], &script));
             }
         }
     }
 }
 
-fn one(stage: &Stage, ending: Ending, tool: Tool) {
+/// What passes is compared and held here, by another part of `run`.
+fn accepted(ending: Ending) {
+    for caller in Caller::all() {
+        let stage = Stage::new(caller);
+        for tool in [Tool::Obedient, Tool::Stubborn, Tool::Daemons] {
+            let script = tool.server(ending == Ending::ByItself);
+            one(&stage, ending, tool, &mut stage.accepted(&script));
+        }
+    }
+}
+
+fn one(stage: &Stage, ending: Ending, tool: Tool, command: &mut Command) {
     let case = format!("{ending:?} of {tool:?} as {:?}", stage.world.caller());
-    let script = tool.script(ending == Ending::ByItself);
-    let mut play = stage.start(&mut stage.script(&[], &script), ending == Ending::ClientKilled);
+    let mut play = stage.start(command, ending == Ending::ClientKilled);
     play.await_tool(tool);
     if tool == Tool::Frozen {
         play.freeze();

@@ -99,6 +99,30 @@ impl Stage {
         command
     }
 
+    /// `fumehood run` of the same script as a declared server that a person has accepted; it has to speak the protocol first.
+    pub(crate) fn accepted(&self, script: &str) -> Command {
+        let product = |words: &[&str]| {
+            let out = self.product().args(words).stdin(Stdio::null()).output().unwrap();
+            let said = [out.stdout, out.stderr].concat();
+            (out.status.code(), String::from_utf8_lossy(&said).into_owned())
+        };
+        // Whatever played before.
+        product(&["remove", "played"]);
+        let work = self.world.path("work");
+        let (mount, mark) =
+            (format!("{}:rw", work.display()), format!("MARK={}", self.world.folder().display()));
+        let line = format!("cd {}; {script}", work.display());
+        let flags = ["add", "--global", "--mount", &mount, "--env", &mark, "played", "--", "sh", "-c", &line];
+        let (_, said) = product(&flags);
+        let fingerprint = said.find("v1:sha256:").and_then(|at| said.get(at..at + 74));
+        let fingerprint = fingerprint.unwrap_or_else(|| panic!("it was not read: {said}"));
+        let accepted = product(&["review", "played", "--accept", fingerprint]);
+        assert_eq!(accepted.0, Some(0), "{said} {accepted:?}");
+        let mut command = self.product();
+        command.args(["run", "--grace", "1", "played"]);
+        command
+    }
+
     /// Starts it with its pipes in the hands of `sleep`, or ours.
     pub(crate) fn start(&self, command: &mut Command, client_is_a_process: bool) -> Play<'_> {
         for name in ["up", "go"] {

@@ -17,6 +17,16 @@ pub(crate) enum Tool {
     Crowd,
 }
 
+/// Answers whoever reads what it offers, which is nothing.
+const SPEAKS: &str = r#"while read -r line; do
+    id=$(printf %s "$line" | sed -n 's/.*"id":\("[^"]*"\).*/\1/p')
+    info='"serverInfo":{"name":"played","version":"1"}'
+    case $line in
+      *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-11-25","capabilities":{},'$info'}}';;
+      *'"notifications/initialized"'*) break;;
+    esac
+done;"#;
+
 impl Tool {
     pub(crate) const ALL: [Self; 6] =
         [Self::Obedient, Self::Stubborn, Self::Daemons, Self::Frozen, Self::Stopped, Self::Crowd];
@@ -40,6 +50,11 @@ impl Tool {
             Self::Stopped => "kill -STOP $$",
         };
         format!("{begins} : >up; {goes_on}")
+    }
+
+    /// The same script of a server that can be accepted: where it is only read it may not write, and waits.
+    pub(crate) fn server(self, by_itself: bool) -> String {
+        format!("{SPEAKS} [ -w . ] || exec cat >/dev/null; {}", self.script(by_itself))
     }
 
     /// How many processes are in the cell when it is up, PID 1 counted.

@@ -148,8 +148,8 @@ impl Running {
         }
     }
 
-    /// Lets go of the cell, and says how it ended.
-    pub(super) async fn finish(self, target: &Target, verbose: bool, changed: bool) {
+    /// Lets go of the cell, and says how it ended where nobody knows yet.
+    pub(super) async fn finish(self, target: &Target, verbose: bool, is_known: bool) {
         let Some(up) = self.up else { return };
         drop(up.attachment);
         drop(self.strays);
@@ -159,7 +159,7 @@ impl Running {
         let lost = end.is_none();
         let status = up.session.finish().await;
         match end {
-            Some(end) if !changed => {
+            Some(end) if !is_known => {
                 if let Some(words) = ending::in_words(&name, &end, true) {
                     terminal::say(&words);
                     if !verbose {
@@ -168,7 +168,7 @@ impl Running {
                 }
             }
             None if lost && self.has_left => {}
-            None if !changed => {
+            None if !is_known => {
                 let how = status.map_or_else(|| "it does not answer".to_owned(), |status| status.to_string());
                 terminal::say(&format!(
                     "{} ended: its supervisor died ({how}), and the cell with it",

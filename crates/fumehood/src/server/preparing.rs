@@ -141,6 +141,19 @@ async fn install(
         let hint = error.hint();
         Stop::new(FAILURE, error.to_string(), hint)
     })?;
+    // What a person is told of a table is what its tree file pins.
+    if let Some(entry) = pinned
+        && entry.pinned.source != installed.record.source
+        && entry.tree.as_ref().is_some_and(|tree| tree.bytes == installed.record.tree_file.as_bytes())
+    {
+        let message = format!(
+            "the lock says `{}`, but what it pins is `{}`",
+            entry.pinned.source, installed.record.source
+        );
+        return Err(
+            Stop::new(REFUSED, message, format!("pin it anew: `fumehood lock {}`", target.name)).into()
+        );
+    }
     let expected = pinned.and_then(|entry| entry.pinned.content.get(&installed.record.platform));
     if let Some(pinned) = expected.filter(|pinned| **pinned != installed.record.content) {
         let error = packages::InstallError::Content { pinned: *pinned, found: installed.record.content };

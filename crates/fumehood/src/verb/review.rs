@@ -151,7 +151,9 @@ async fn one_signed(
         return Err(Stop::new(NOT_ACCEPTED, format!("{}: {reason}", target.name), hint).into());
     }
     if let Standing::Absent(entry) = &standing {
-        fetch(target, folders, entry).await?;
+        if let Some(case) = fetch(target, folders, entry).await? {
+            return decide(target, folders, &case, wish, key);
+        }
         if key.is_none() {
             return Ok(ExitCode::SUCCESS);
         }
@@ -177,7 +179,10 @@ async fn one_signed(
 /// At the first start at a terminal: prepared, shown, and asked. An error where it was not accepted.
 pub(crate) async fn at_start(target: &Target, folders: &Folders, standing: Standing) -> anyhow::Result<()> {
     if let Standing::Absent(entry) = &standing {
-        return fetch(target, folders, entry).await;
+        return match fetch(target, folders, entry).await? {
+            Some(case) => decide(target, folders, &case, &Wish::Ask, None).map(drop),
+            None => Ok(()),
+        };
     }
     match case(target, folders, standing).await? {
         Some(case) => decide(target, folders, &case, &Wish::Ask, None).map(drop),
@@ -185,12 +190,21 @@ pub(crate) async fn at_start(target: &Target, folders: &Folders, standing: Stand
     }
 }
 
-async fn fetch(target: &Target, folders: &Folders, entry: &Entry) -> anyhow::Result<()> {
+/// Installs what was accepted. What there is to decide, where nobody has pinned yet what that comes to on this platform.
+async fn fetch(target: &Target, folders: &Folders, entry: &Entry) -> anyhow::Result<Option<Case>> {
     let mut shown = Shown::new(target.spec.name.as_str());
-    preparing::fetch(target, folders, entry, &mut |step| shown.step(&step)).await?;
+    let record = preparing::fetch(target, folders, entry, &mut |step| shown.step(&step)).await?;
     drop(shown);
-    terminal::say(&format!("{}: installed as it was accepted", target.name));
-    Ok(())
+    if entry.pinned.content.contains_key(&record.platform) {
+        terminal::say(&format!("{}: installed as it was accepted", target.name));
+        return Ok(None);
+    }
+    let mut wanted = entry.clone();
+    wanted.pinned.content.insert(record.platform.clone(), record.content);
+    let mut facts = facts(target, &wanted.pinned, folders);
+    facts
+        .push(format!("new: the accepted versions on {}, which come to {}", record.platform, record.content));
+    Ok(Some(Case { wanted, before: Some(entry.clone()), facts, is_update: false }))
 }
 
 /// What there is to decide; nothing where it is as it was accepted.

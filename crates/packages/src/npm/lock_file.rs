@@ -53,8 +53,9 @@ impl LockFile {
             if !place.starts_with(FOLDER) || leaves {
                 return Err(bad(format!("`{place}` is not below `{FOLDER}`")));
             }
-            // A repository, a folder, a file by URL: npm writes those down as what they were resolved to.
-            let elsewhere = locked.resolved.as_deref().is_some_and(|url| !url.starts_with("http"));
+            // npm, as it is run here, leaves this out of everything that comes by its name and version. With it, the file
+            // of one package could be had under the name of another one, whose hash nobody asks for then.
+            let elsewhere = locked.resolved.is_some();
             if locked.link || elsewhere || (locked.integrity.is_none() && !locked.in_bundle) {
                 return Err(InstallError::NoRegistry { package: name.to_owned() });
             }
@@ -62,10 +63,15 @@ impl LockFile {
         Ok(lock)
     }
 
-    /// The package of this name at the top of the tree.
+    /// The package of this name at the top of the tree, which is no other one under its name.
     pub(super) fn installed(&self, name: &str) -> Result<&Locked, InstallError> {
-        let missing = || InstallError::BadTreeFile { why: format!("`{name}` is not in it") };
-        self.packages.get(&format!("{FOLDER}{name}")).ok_or_else(missing)
+        let bad = |why: String| InstallError::BadTreeFile { why };
+        let found = self.packages.get(&format!("{FOLDER}{name}"));
+        let found = found.ok_or_else(|| bad(format!("`{name}` is not in it")))?;
+        match &found.name {
+            Some(other) if other != name => Err(bad(format!("what it calls `{name}` is `{other}`"))),
+            _ => Ok(found),
+        }
     }
 
     /// The root's `package.json`, by which npm lets these packages run their scripts, if it is told to run any.
@@ -135,16 +141,17 @@ mod tests {
             "": { "dependencies": { "@a/x": "1.0.0" } },
             "node_modules/@a/x": { "version": "1.0.0", "integrity": "sha512-1", "hasInstallScript": true },
             "node_modules/@a/x/node_modules/y": { "version": "2.0.0", "inBundle": true },
+            "node_modules/v": { "name": "u", "version": "5.0.0", "integrity": "sha512-5", "os": ["plan9"] },
             "node_modules/z": { "version": "3.0.0", "integrity": "sha512-3", "os": ["plan9"], "optional": true },
             "node_modules/w": { "version": "4.0.0", "integrity": "sha512-4", "os": ["!plan9"] }
         }))
         .unwrap();
         assert_eq!(lock.installed("@a/x").unwrap().version, "1.0.0");
-        assert!(lock.installed("y").is_err());
+        assert!(lock.installed("y").is_err() && lock.installed("v").is_err());
         assert_eq!(lock.to_fetch(), 2);
         assert_eq!(lock.with_scripts().into_iter().collect::<Vec<_>>(), ["@a/x"]);
         let names: Vec<_> = lock.dependencies().into_iter().map(|one| one.name).collect();
-        assert_eq!(names, ["@a/x", "w", "y", "z"]);
+        assert_eq!(names, ["@a/x", "u", "w", "y", "z"]);
         assert_eq!(lock.manifest(&[]), json!({ "private": true, "dependencies": { "@a/x": "1.0.0" } }));
         assert_eq!(lock.manifest(&["@a/x".to_owned()])["allowScripts"], json!({ "@a/x": true }));
     }
@@ -157,6 +164,10 @@ mod tests {
             (
                 "node_modules/x",
                 json!({ "version": "1.0.0", "integrity": "sha512-1", "resolved": "git+ssh://h/x" }),
+            ),
+            (
+                "node_modules/x",
+                json!({ "version": "1.0.0", "integrity": "sha512-1", "resolved": "https://h/y/-/y-1.0.0.tgz" }),
             ),
             ("node_modules/../../x", json!({ "version": "1.0.0", "integrity": "sha512-1" })),
             ("../x", json!({ "version": "1.0.0", "integrity": "sha512-1" })),

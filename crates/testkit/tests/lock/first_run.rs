@@ -83,7 +83,7 @@ impl Scene {
 }
 
 /// Where `./x` keeps packages for tests.
-fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     checkout.join(env::var_os("FUMEHOOD_CACHE").map_or_else(|| PathBuf::from(".cache"), PathBuf::from))
 }

@@ -14,6 +14,7 @@ mod first_run;
 mod links;
 mod lists;
 mod mid_session;
+mod poisoned;
 mod project;
 mod rows;
 mod rug_pulls;

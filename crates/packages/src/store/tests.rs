@@ -211,35 +211,3 @@ fn what_a_dead_maker_left_is_swept_and_what_a_living_one_makes_is_not() {
     assert!(!living_data.exists());
     assert_eq!(world.staged(), 0);
 }
-
-#[test]
-#[ignore = "a measurement: prints how long a look at 5,000 files takes"]
-fn how_long_a_look_takes() {
-    let world = World::new();
-    let tree = world.folder.path().join("from");
-    for folder in 0..200 {
-        let folder = tree.join(format!("node_modules/p{}/lib{folder}", folder / 4));
-        fs::create_dir_all(&folder).unwrap();
-        for file in 0..24 {
-            fs::write(folder.join(format!("file-{file}.js")), vec![b'x'; 8000]).unwrap();
-        }
-    }
-    let staging = Staging::begin(&world.store).unwrap();
-    let begun = std::time::Instant::now();
-    let made = staging.copy(&tree, &mut |_| {}).unwrap();
-    let package = staging.publish(&world.store, &made).unwrap();
-    println!("published within {:?}", begun.elapsed());
-    for round in 0..7 {
-        if round % 3 == 2 {
-            fs::remove_file(package.tree().with_file_name("seen")).unwrap();
-        }
-        let begun = std::time::Instant::now();
-        package.verify().unwrap();
-        println!(
-            "{} entries: {:?}{}",
-            package.weight().0,
-            begun.elapsed(),
-            if round % 3 == 2 { " (every byte)" } else { "" }
-        );
-    }
-}

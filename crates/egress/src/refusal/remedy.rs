@@ -53,7 +53,11 @@ fn pattern(canonical: &str) -> Option<PathPattern> {
 /// A text as one word of a POSIX shell.
 pub fn shell_word(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@%+=:,./_-".contains(&byte);
-    if !text.is_empty() && text.bytes().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    if !text.is_empty() && text.bytes().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
 }
 
 pub(super) fn of(code: Code, subject: Subject<'_>) -> String {

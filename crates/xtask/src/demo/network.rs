@@ -27,7 +27,9 @@ pub(super) fn show(home: &Home) -> Result<Act> {
         "\nHosts by name: a server is given one, asks for another, and its list is changed while it runs"
     );
     println!("  (Both hosts are played by web servers with TLS on this machine: nothing here leaves it.)");
-    println!("  $ fumehood run --unreviewed --name {SERVER} --host {GIVEN} --mount … --env … -- node fetcher.mjs");
+    println!(
+        "  $ fumehood run --unreviewed --name {SERVER} --host {GIVEN} --mount … --env … -- node fetcher.mjs"
+    );
     let mut stage = Stage { server: start(home, &origins)?, held: true };
 
     stage.get(GIVEN, Some("Hello from"))?;

@@ -135,7 +135,17 @@ fn keep(home: &Home) -> Result<()> {
 fn start(home: &Home) -> Result<Confined> {
     let program = home.tool("fetcher.mjs")?;
     let mut command = home.fumehood();
-    command.args(["run", "--unreviewed", "--name", "reader", "--secret", NAME, "--host", &format!("* {OTHER}"), "--mount"]);
+    command.args([
+        "run",
+        "--unreviewed",
+        "--name",
+        "reader",
+        "--secret",
+        NAME,
+        "--host",
+        &format!("* {OTHER}"),
+        "--mount",
+    ]);
     command.arg(home.path("tool")).arg("--").arg("node").arg(program);
     Confined::start(&mut command)
 }

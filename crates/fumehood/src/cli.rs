@@ -263,7 +263,7 @@ pub(crate) struct Bridge {
     /// Where the remote server is
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// A header of every request, filled from a variable: `NAME:VARIABLE`, or `NAME:text with ${VARIABLE}`
+    /// A header of every request, filled from a variable: `NAME:VARIABLE`, `NAME:text with ${VARIABLE}`, or `NAME=text`
     #[arg(long = "header", value_name = "NAME:VARIABLE")]
     pub(crate) headers: Vec<String>,
     /// Let the URL begin with `http://`

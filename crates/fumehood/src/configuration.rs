@@ -255,9 +255,9 @@ impl Configuration {
         let source = match plan.start() {
             Start::Remote { url, headers } => {
                 let mut lines: Vec<String> =
-                    headers.iter().map(|(name, value)| format!("{name}:{value}")).collect();
+                    headers.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 if let ([], [only]) = (lines.as_slice(), spec.secrets.as_slice()) {
-                    lines.push(format!("authorization:Bearer ${{{}}}", only.variable));
+                    lines.push(format!("authorization=Bearer ${{{}}}", only.variable));
                 }
                 Source::Remote { url: url.clone(), headers: lines }
             }

@@ -86,8 +86,8 @@ const RESERVED: [&str; 14] = [
 ];
 
 impl Target {
-    /// Reads a URL and headers, each `NAME:VARIABLE` or `NAME:text with ${VARIABLE}`. `lookup` answers for variables;
-    /// `plain` allows a URL without encryption.
+    /// Reads a URL and headers, each `NAME:VARIABLE`, `NAME:text with ${VARIABLE}`, or `NAME=text` with variables or without
+    /// any. `lookup` answers for variables; `plain` allows a URL without encryption.
     pub(crate) fn read(
         url: &str,
         headers: &[String],
@@ -130,7 +130,9 @@ fn header(
     lookup: &impl Fn(&str) -> Option<String>,
 ) -> Result<(HeaderName, HeaderValue), TargetError> {
     let wrong = || TargetError::Header(text.to_owned());
-    let (name, from) = text.split_once(':').ok_or_else(wrong)?;
+    // Neither of the two can be in a name.
+    let (name, from) = text.split_once([':', '=']).ok_or_else(wrong)?;
+    let is_text = text.as_bytes().get(name.len()) == Some(&b'=');
     let name: HeaderName = name.trim().parse().map_err(|_| wrong())?;
     if RESERVED.contains(&name.as_str()) {
         return Err(TargetError::Reserved(name.to_string()));
@@ -140,7 +142,7 @@ fn header(
         lookup(variable).filter(|value| !value.is_empty()).ok_or_else(unset)
     };
     let from = from.trim();
-    let filled = if from.contains("${") {
+    let filled = if is_text || from.contains("${") {
         let mut filled = String::new();
         let mut rest = from;
         while let Some((before, after)) = rest.split_once("${") {
@@ -178,14 +180,19 @@ mod tests {
     fn a_url_and_its_headers_are_taken_apart() {
         let target = read(
             "https://mcp.example.com/v1/mcp?x=1",
-            &["authorization:Bearer ${TOKEN}", "x-key: TOKEN"],
+            &[
+                "authorization:Bearer ${TOKEN}",
+                "x-key: TOKEN",
+                "x-text=eu: TOKEN=1",
+                "x-both=${TOKEN}:${TOKEN}",
+            ],
             false,
         )
         .unwrap();
         assert_eq!((target.tls, target.host.as_str(), target.port), (true, "mcp.example.com", 443));
         assert_eq!((target.authority.as_str(), target.path.as_str()), ("mcp.example.com", "/v1/mcp?x=1"));
         let values: Vec<&[u8]> = target.headers.iter().map(|(_, value)| value.as_bytes()).collect();
-        assert_eq!(values, [b"Bearer t0k".as_slice(), b"t0k"]);
+        assert_eq!(values, [b"Bearer t0k".as_slice(), b"t0k", b"eu: TOKEN=1", b"t0k:t0k"]);
         assert!(!format!("{target:?}").contains("t0k"));
         let target = read("http://[::1]:8080", &[], true).unwrap();
         assert_eq!((target.tls, target.host.as_str(), target.port), (false, "::1", 8080));
@@ -209,6 +216,9 @@ mod tests {
             ("authorization", "is not `NAME:VARIABLE`"),
             ("a b:TOKEN", "is not `NAME:VARIABLE`"),
             ("x:", "is not `NAME:VARIABLE`"),
+            ("x=${TOKEN", "is not `NAME:VARIABLE`"),
+            ("a b=text", "is not `NAME:VARIABLE`"),
+            ("x=${NOTHING}", "which is not set"),
             ("x:${TOKEN", "is not `NAME:VARIABLE`"),
             ("Host:TOKEN", "`host` is set by the protocol"),
             ("MCP-Session-Id:TOKEN", "is set by the protocol"),

@@ -72,7 +72,7 @@ pub(crate) enum Source {
     Remote {
         /// Where.
         url: String,
-        /// Headers of every request, as the bridge takes them: `NAME:text with ${VARIABLE}`.
+        /// Headers of every request, as the bridge takes them: `NAME=text with ${VARIABLE}`.
         headers: Vec<String>,
     },
 }

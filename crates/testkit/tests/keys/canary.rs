@@ -46,14 +46,19 @@ sys.stdin.readline()
 "#;
 
 /// What was looked for, and every place where it was.
-struct Search {
+pub(crate) struct Search {
     needles: Needles,
-    found: Vec<String>,
+    pub(crate) found: Vec<String>,
     looked: usize,
 }
 
 impl Search {
-    fn bytes(&mut self, place: &str, bytes: &[u8]) {
+    /// One that has found nothing yet.
+    pub(crate) fn of(value: &str) -> Self {
+        Self { needles: Needles::of(value), found: Vec::new(), looked: 0 }
+    }
+
+    pub(crate) fn bytes(&mut self, place: &str, bytes: &[u8]) {
         self.looked += 1;
         if let Some(how) = self.needles.find(bytes) {
             self.found.push(format!("{place} {how}"));
@@ -82,7 +87,8 @@ impl Search {
         others.len()
     }
 
-    fn memory(&mut self, pid: i32) {
+    /// What a core of this process would hold.
+    pub(crate) fn memory(&mut self, pid: i32) {
         let what = format!("process {pid} ({})", line(pid));
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
         let Ok(memory) = fs::File::open(format!("/proc/{pid}/mem")) else {
@@ -169,7 +175,8 @@ impl Search {
     }
 }
 
-fn processes() -> Vec<i32> {
+/// Every process of this machine.
+pub(crate) fn processes() -> Vec<i32> {
     let names = fs::read_dir("/proc").unwrap().flatten();
     names.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
@@ -243,7 +250,7 @@ fn search(caller: Caller, off: Option<&str>, given: &[&str]) -> Vec<String> {
     // The host was sent the key: it was in use.
     assert!(scene.api.asked().iter().any(|asked| asked.head.contains(&canary)), "{said}");
 
-    let mut search = Search { needles: Needles::of(&canary), found: Vec::new(), looked: 0 };
+    let mut search = Search::of(&canary);
     search.processes();
     let searched = search.memories(scene.world.folder());
     // `fumehood exec`, the first process of the cell and the program.

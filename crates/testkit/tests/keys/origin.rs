@@ -132,7 +132,8 @@ fn serve(
     }
 }
 
-fn head(peer: &mut dyn Read) -> io::Result<String> {
+/// Everything up to the first empty line.
+pub(crate) fn head(peer: &mut dyn Read) -> io::Result<String> {
     let mut bytes = Vec::new();
     while !bytes.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -142,7 +143,8 @@ fn head(peer: &mut dyn Read) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn body(request: &Asked, peer: &mut dyn Read) -> io::Result<String> {
+/// What follows on this head, as it was sent.
+pub(crate) fn body(request: &Asked, peer: &mut dyn Read) -> io::Result<String> {
     let mut bytes = Vec::new();
     if request.header("transfer-encoding").is_some() {
         while !bytes.ends_with(b"0\r\n\r\n") {

@@ -50,10 +50,10 @@ fn a_remote_servers_key_is_written_at_the_edge() {
 }
 
 /// The official SDK behind a port of this machine.
-struct Everything(Child, u16);
+pub(super) struct Everything(Child, pub(super) u16);
 
 impl Everything {
-    fn start() -> Option<Self> {
+    pub(super) fn start() -> Option<Self> {
         let cache = std::env::var_os("FUMEHOOD_CACHE").map_or_else(
             || std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.cache")),
             std::path::PathBuf::from,

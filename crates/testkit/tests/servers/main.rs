@@ -4,6 +4,8 @@
 //! Each test runs its scenario (`clients/scenarios/*.json`) bare, then confined, each in folders of its own, and
 //! compares the recorded JSON-RPC. A second confined session then shows what a bare run cannot: data that lasts, a
 //! mount that stays read-only, an environment that was not handed in.
+//!
+//! `published` tries servers as a user adds them, from the registry on.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,6 +17,7 @@
 )]
 
 mod account;
+mod published;
 mod recording;
 mod scenario;
 mod world;

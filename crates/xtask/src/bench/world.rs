@@ -100,6 +100,13 @@ impl World {
         command.current_dir(self.state.path());
     }
 
+    /// Takes away what this machine trusts besides: it costs every start of Node.js outside, and a cell has its own.
+    pub(super) fn without_own_roots(command: &mut Command) {
+        for name in ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"] {
+            command.env_remove(name);
+        }
+    }
+
     /// The sockets of running cells.
     pub(super) fn sockets(&self) -> Vec<PathBuf> {
         api::sockets(self.state.path())

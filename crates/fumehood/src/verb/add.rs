@@ -1,15 +1,10 @@
 //! `fumehood add`: a server declared, installed, read and reviewed.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{collections::BTreeMap, fs, io, path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
 use cell::folders::{Folders, make_private};
-use model::{config::Project, name::ServerName};
+use model::{config::Project, digest::Digest, name::ServerName};
 use tokio::task::LocalSet;
 
 use super::{review, runtime};
@@ -43,19 +38,14 @@ pub(crate) fn perform(asked: &Add) -> anyhow::Result<ExitCode> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error).with_context(|| format!("reading `{}`", path.display())),
     };
-    let home = match configuration.nearest_project()? {
-        Some((project, digest)) if is_projects && path.starts_with(project.folder()) => {
-            Home::Project { folder: project.folder().to_owned(), digest }
+    // The folder of this very file: a new one below another project's says nothing about that one.
+    let home = match path.parent() {
+        Some(folder) if is_projects => {
+            Home::Project { folder: folder.to_owned(), digest: Digest::of(before.as_bytes()) }
         }
-        _ if is_projects => Home::Project {
-            folder: path.parent().unwrap_or(Path::new("/")).to_owned(),
-            digest: model::digest::Digest::of(b""),
-        },
         _ => Home::Operator,
     };
     let trust = trust(&folders);
-    // What a person adds to a new file is theirs; in a file that was there nothing else becomes trusted by it.
-    let was_trusted = before.is_empty() || super::trust::is_trusted(&trust, &home)?;
     let after = edit::with_server(&before, name.as_str(), &new_server(asked)?).map_err(|error| {
         let message = format!("`{}` was not changed: {error}", path.display());
         Stop::new(USAGE, message, "write the server into it by hand")
@@ -66,9 +56,7 @@ pub(crate) fn perform(asked: &Add) -> anyhow::Result<ExitCode> {
     }
     replace(&path, after.as_bytes())?;
     terminal::say(&format!("`{}` declares {name}", path.display()));
-    if is_projects && was_trusted {
-        super::trust::again(&trust, &home)?;
-    }
+    super::trust::carry_over(&trust, &home, &before, &after)?;
     let runtime = runtime()?;
     let local = LocalSet::new();
     let code = runtime.block_on(local.run_until(async {

@@ -35,11 +35,8 @@ pub(crate) fn perform(asked: &Remove) -> anyhow::Result<ExitCode> {
             Stop::new(USAGE, message, "take the table out by hand")
         })?;
         Configuration::check(&path, &after, is_projects)?;
-        let was_trusted = super::trust::is_trusted(&trust, &target.home)?;
         replace(&path, after.as_bytes())?;
-        if was_trusted {
-            super::trust::again(&trust, &target.home)?;
-        }
+        super::trust::carry_over(&trust, &target.home, &before, &after)?;
         terminal::say(&format!("`{}` no longer declares {}", path.display(), target.name));
     }
     if let Ok(lock) = target.lock.read()

@@ -105,11 +105,8 @@ pub(super) fn redeclare(target: &Target, folders: &Folders, wanted: &Entry) -> a
     })?;
     Configuration::check(&path, &after, is_projects)?;
     let trust = trust(folders);
-    let was_trusted = super::trust::is_trusted(&trust, &target.home)?;
     replace(&path, after.as_bytes())?;
-    if was_trusted {
-        super::trust::again(&trust, &target.home)?;
-    }
+    super::trust::carry_over(&trust, &target.home, &before, &after)?;
     // A change that was seen of the old version says nothing of the new one.
     trust.clear_pending(&target.lock.key(&target.name)).map_err(told)?;
     Ok(())

@@ -207,6 +207,20 @@ pub(crate) fn is_trusted(trust: &Trust, home: &Home) -> anyhow::Result<bool> {
     }
 }
 
+/// Our own hand has made another text of a project's file, at a person's word: where the text before was trusted, this one
+/// is. Neither is read again, since a server that sees the project may change the file at any moment.
+pub(crate) fn carry_over(trust: &Trust, home: &Home, before: &str, after: &str) -> anyhow::Result<()> {
+    if let Home::Project { folder, .. } = home {
+        // What a person adds to a new file is theirs; in a file that was there nothing else becomes trusted by it.
+        let was_trusted = before.is_empty()
+            || trust.project_trusted(folder).map_err(told)? == Some(Digest::of(before.as_bytes()));
+        if was_trusted {
+            trust.trust_project(folder, Digest::of(after.as_bytes())).map_err(told)?;
+        }
+    }
+    Ok(())
+}
+
 /// A person has changed the file of a trusted project by our own hand: it stays trusted.
 pub(crate) fn again(trust: &Trust, home: &Home) -> anyhow::Result<()> {
     if let Home::Project { folder, .. } = home {

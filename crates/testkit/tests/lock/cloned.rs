@@ -260,6 +260,30 @@ fn what_a_clone_would_do_is_told_and_cannot_be_told_otherwise() {
 }
 
 #[test]
+fn a_file_of_ones_own_below_a_clone_says_nothing_about_the_clone() {
+    let clone = Clone::new();
+    let sub = clone.project.world.make_folder("project/sub").unwrap();
+    clone.project.make_server("mine");
+    let program = clone.project.world.path("project/servers/mine/server.py").display().to_string();
+    let mut add = clone.project.product(None, &["add", "--project", "mine", "--", "python3", &program]);
+    let added = run(add.current_dir(&sub));
+    assert!(sub.join("fumehood.toml").exists(), "{added:?}");
+    let is_trusted = |folder: &Path| {
+        let folder = folder.display().to_string();
+        clone.project.told(&["trust", "--json", &folder])["trusted"].as_bool().unwrap()
+    };
+    // What a person has written is theirs, and what was there before is not.
+    assert!(is_trusted(&sub) && !is_trusted(&clone.project.world.path("project")));
+    clone.is_closed("weather", "fumehood trust");
+    // Nor does one that is added to the clone's own file make the rest of it trusted.
+    let added = clone.project.run(&["add", "mine", "--", "python3", &program]);
+    assert!(added.stderr.contains("declares mine"), "{added:?}");
+    assert!(!is_trusted(&clone.project.world.path("project")));
+    clone.is_closed("weather", "fumehood trust");
+    assert!(!clone.ran() && clone.connections() == 0);
+}
+
+#[test]
 fn what_is_not_for_a_project_to_say_is_refused_with_its_place() {
     let clone = Clone::new();
     let table = clone.file();

@@ -168,11 +168,9 @@ fn a_lock_installs_what_it_says_or_nothing() {
         let seen = scene.good(&["review", "weather", "--json"]).json();
         assert_eq!(seen["source"], "npx:weather-server@1.0.0", "{seen:#}");
         scene.good(&["review", "weather", "--accept", seen["fingerprint"].as_str().unwrap()]);
-        for words in [&["review", "weather"][..], &["lock", "--check"]] {
-            let ended = scene.run(words);
-            assert_ne!(ended.code, Some(0), "{words:?}: {ended:?}");
-            assert!(ended.stderr.contains(why), "{why}: {ended:?}");
-        }
+        let ended = scene.run(&["review", "weather"]);
+        assert_ne!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.stderr.contains(why), "{why}: {ended:?}");
         let mut session =
             Session::with_hello(&mut scene.configured(scene.project.product(None, &["run", "weather"])));
         let answer = session.ask("tools/call", &json!({ "name": "tell_weather", "arguments": {} }));

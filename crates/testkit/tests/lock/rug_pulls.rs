@@ -147,7 +147,7 @@ fn what_is_no_change_starts_as_always() {
 
 #[test]
 fn a_change_that_was_rejected_is_compared_anew_and_refused_again() {
-    for caller in callers() {
+    at_once(callers(), |_, caller| {
         let project = Project::new(caller, &["weather"]);
         let accepted = project.accept("weather");
         let row = changes().remove(0);
@@ -160,7 +160,7 @@ fn a_change_that_was_rejected_is_compared_anew_and_refused_again() {
         }
         project.offer("weather", &crate::lists::Lists::accepted());
         project.works("weather", &TOOLS);
-    }
+    });
 }
 
 /// Those that this test run can act as.

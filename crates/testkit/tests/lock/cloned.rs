@@ -73,9 +73,9 @@ impl Clone {
 
     /// What the project asks for.
     pub(crate) fn file(&self) -> String {
-        let program = self.project.world.path("project/servers/weather/server.py");
+        let program = self.project.world.path("project/servers/weather/server.py").display().to_string();
         format!(
-            "[servers.weather]\ncommand = [\"python3\", {program:?}, \"--city\", \"Z\\u00FCrich\"]\n\
+            "[servers.weather]\ncommand = [\"python3\", \"{program}\", \"--city\", \"Z\\u00FCrich\"]\n\
              mounts = [\"servers/weather\", \"out:rw\"]\nhosts = [\"{HOST}\"]\n\
              secrets = {{ API_KEY = \"TOKEN\" }}\nenv = {{ MODE = \"live\" }}\ndata = true\n\
              limits = {{ processes = 64 }}\n"

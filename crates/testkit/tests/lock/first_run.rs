@@ -71,15 +71,15 @@ impl Scene {
         assert!(!ran.late && ran.remains.is_empty(), "{ran:?}");
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
     }
+}
 
-    /// The same command behind another program, which is given these words before it.
-    fn behind(&self, program: &str, words: &[&str], command: &Command) -> Command {
-        let mut behind = Command::new(program);
-        behind.args(words).arg(command.get_program()).args(command.get_args());
-        behind.env_clear().current_dir(command.get_current_dir().unwrap());
-        behind.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        behind
-    }
+/// The same command behind another program, which is given these words before it.
+fn behind(program: &str, words: &[&str], command: &Command) -> Command {
+    let mut behind = Command::new(program);
+    behind.args(words).arg(command.get_program()).args(command.get_args());
+    behind.env_clear().current_dir(command.get_current_dir().unwrap());
+    behind.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    behind
 }
 
 /// Where `./x` keeps packages for tests.
@@ -176,7 +176,7 @@ fn traced(scene: &Scene) {
     let trace = scene.world.path("trace");
     let words = ["-f", "-qq", "-e", "trace=execve,connect", "-o", trace.to_str().unwrap(), "--"];
     let before = scene.registry.requests().unwrap();
-    is_answered(&mut scene.behind("strace", &words, &scene.product(&WORDS)));
+    is_answered(&mut behind("strace", &words, &scene.product(&WORDS)));
     let traced = fs::read_to_string(&trace).unwrap();
     assert!(traced.contains("execve(") && traced.contains("connect("), "{traced}");
     assert_eq!(suspicious(&traced), Vec::<&str>::new());
@@ -184,7 +184,7 @@ fn traced(scene: &Scene) {
     // Control: the runner itself is found at it.
     let mut bare = scene.world.program(Path::new("npx"));
     bare.args(["-y", "weather-server@1.0.0"]);
-    is_answered(&mut scene.behind("strace", &words, &scene.configured(bare)));
+    is_answered(&mut behind("strace", &words, &scene.configured(bare)));
     let traced = fs::read_to_string(&trace).unwrap();
     let found = suspicious(&traced);
     for what in ["/npx\"", "AF_INET"] {
@@ -195,13 +195,13 @@ fn traced(scene: &Scene) {
 /// Where there is no network at all, not even a loopback that is up.
 fn alone(scene: &Scene) {
     let words = ["-n", "--"];
-    is_answered(&mut scene.behind("unshare", &words, &scene.product(&WORDS)));
+    is_answered(&mut behind("unshare", &words, &scene.product(&WORDS)));
     // Control: the registry is not to be reached from there. What npm has kept would do for it.
     let mut bare = scene.world.program(Path::new("npm"));
     bare.args(["view", "weather-server", "version"]);
     let mut bare = scene.configured(bare);
     bare.env("npm_config_cache", scene.world.path("home/empty")).env("npm_config_fetch_retries", "0");
-    let mut bare = scene.behind("unshare", &words, &bare);
+    let mut bare = behind("unshare", &words, &bare);
     let ran = scene.world.run(&mut bare, "").unwrap();
     assert!(ran.code != Some(0) && !ran.late, "{ran:?}");
 }

@@ -5,6 +5,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::panic,
     reason = "a test fails by panicking, in its helpers too"
 )]

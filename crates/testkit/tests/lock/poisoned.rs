@@ -1,7 +1,7 @@
 //! A stranger's lock of a package, whose tree file pins something else than it says: what a person is told is what is
 //! installed, or nothing is.
 
-use std::{fs, process::Command};
+use std::{fmt::Write as _, fs, process::Command};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -87,7 +87,10 @@ impl Scene {
     /// Writes a tree file, and a table that has its digest, says nothing of contents, and else what it said.
     fn poison(&self, tree: &Value) {
         let text = format!("{tree:#}\n");
-        let digest: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut digest = String::new();
+        for byte in Sha256::digest(&text) {
+            write!(digest, "{byte:02x}").unwrap();
+        }
         let lock = fs::read_to_string(self.project.world.path("project/fumehood.lock")).unwrap();
         let mut poisoned = String::new();
         for line in lock.lines().filter(|line| !line.starts_with("content.")) {

@@ -46,10 +46,10 @@ impl Project {
 
     /// How a server of these is declared.
     pub(crate) fn table(&self, name: &str) -> String {
-        let program = self.world.path(&format!("project/servers/{name}/server.py"));
+        let program = self.world.path(&format!("project/servers/{name}/server.py")).display().to_string();
         let mut table = String::new();
         writeln!(table, "[servers.{name}]").unwrap();
-        writeln!(table, "command = [\"python3\", {program:?}]\nmounts = [\"servers/{name}\"]").unwrap();
+        writeln!(table, "command = [\"python3\", \"{program}\"]\nmounts = [\"servers/{name}\"]").unwrap();
         table
     }
 

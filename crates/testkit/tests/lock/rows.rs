@@ -71,7 +71,7 @@ pub(crate) fn changes() -> Vec<Row> {
             lists.templates[0]["uriTemplate"] = "file:///{path}".into();
         }),
         row("template-order", "now instructs", ORDER, &[], |lists| {
-            order(&mut lists.templates[0]["description"])
+            order(&mut lists.templates[0]["description"]);
         }),
         Row {
             tools: &["get_forecast", "steady"],

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{
-    far::{FORGED, Far, Manner},
+    far::{Client, FORGED, Far, Manner},
     *,
 };
 use crate::{
@@ -71,7 +71,7 @@ fn a_server_elsewhere_is_added_accepted_and_used_and_its_key_stays_at_the_edge()
         // The control: the same look finds the key where the cell was given it.
         let given = ["--expose", TOKEN, "--expose-yes-really", TOKEN];
         let client = far.client(Some("declaration"), "", &given);
-        let exposed = look_until_there(&far);
+        let exposed = look_until_there(&far, &client);
         assert!(exposed.iter().any(|place| place.starts_with("environment ")), "{caller:?}: {exposed:?}");
         assert!(exposed.iter().any(|place| place.starts_with("memory of ")), "{caller:?}: {exposed:?}");
         drop(client);
@@ -79,7 +79,7 @@ fn a_server_elsewhere_is_added_accepted_and_used_and_its_key_stays_at_the_edge()
 }
 
 /// Where the key is, once the cell has begun.
-fn look_until_there(far: &Far) -> Vec<String> {
+fn look_until_there(far: &Far, client: &Client) -> Vec<String> {
     let deadline = std::time::Instant::now() + PATIENCE;
     loop {
         let begun = processes().into_iter().any(|pid| {
@@ -89,7 +89,7 @@ fn look_until_there(far: &Far) -> Vec<String> {
         if begun {
             return inside(far).2;
         }
-        assert!(std::time::Instant::now() < deadline, "no cell began");
+        assert!(std::time::Instant::now() < deadline, "no cell began: {}", client.told());
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -128,7 +128,7 @@ impl Far {
     /// A client of it that has said hello.
     pub(super) fn client(&self, off: Option<&str>, folder: &str, flags: &[&str]) -> Client {
         let log = self.scene.world.path("said");
-        let mut command = self.product(off, folder, &[&["run", "far"], flags].concat());
+        let mut command = self.product(off, folder, &[&["run"], flags, &["far"]].concat());
         let mut talk = Talk::begin(command.stderr(File::create(&log).unwrap()));
         let [first, initialized] = hello();
         talk.say(&first);
@@ -167,7 +167,8 @@ impl Client {
     pub(super) fn ask(&mut self, id: &str, method: &str, params: &Value) -> Value {
         self.talk.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         loop {
-            let message = self.talk.hear();
+            let heard = self.talk.heard.recv_timeout(PATIENCE);
+            let message = heard.unwrap_or_else(|error| panic!("{id}: {error}: {}", self.told()));
             if message["id"] == id {
                 return message;
             }
@@ -179,15 +180,18 @@ impl Client {
         self.ask("echo", "tools/call", &json!({ "name": "echo", "arguments": { "message": text } }))
     }
 
+    /// What was said besides, so far.
+    pub(super) fn told(&self) -> String {
+        let told = fs::read_to_string(&self.log).unwrap();
+        assert!(!told.contains(VALUE), "it told the key: {told}");
+        told
+    }
+
     /// How it ended, by exit code and words.
     pub(super) fn end(self) -> (Option<i32>, String) {
-        eprintln!(
-            "TIME {:?} end",
-            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()
-                % 1_000_000
-        );
-        let (code, _) = self.talk.end();
-        let told = fs::read_to_string(self.log).unwrap();
+        let Self { talk, log } = self;
+        let (code, _) = talk.end();
+        let told = fs::read_to_string(log).unwrap();
         assert!(!told.contains(VALUE), "it told the key: {told}");
         (code, told)
     }

@@ -38,13 +38,12 @@ struct Session {
     log: String,
 }
 
-fn session(scene: &Scene, given: &[&str], calls: &Value) -> Session {
+fn session(scene: &Scene, name: &str, given: &[&str], calls: &Value) -> Session {
     let script = packages().join("node_modules/@modelcontextprotocol/server-github/dist/index.js");
     let show = "cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep ^GITHUB_PERSONAL_ACCESS_TOKEN= >&2";
     let product = scene.world.product(None);
     let mut words = vec![scene.world.product_path().display().to_string()];
-    let fixed =
-        ["run", "--unreviewed", "--name", "github", "--limit", "require=none", "--grace", "1", "--mount"];
+    let fixed = ["run", "--unreviewed", "--name", name, "--limit", "require=none", "--grace", "1", "--mount"];
     words.extend(fixed.map(str::to_owned));
     words.push(packages().display().to_string());
     words.extend(given.iter().map(|word| (*word).to_owned()));
@@ -63,7 +62,7 @@ fn session(scene: &Scene, given: &[&str], calls: &Value) -> Session {
     let said = scene.world.run_within(PATIENCE, command.arg(client).arg(job), "").unwrap();
     assert!(!said.late && said.code == Some(0) && said.remains.is_empty(), "{said:?}");
     let told: Value = serde_json::from_str(&said.stdout).unwrap();
-    let log = scene.world.run(scene.world.product(None).args(["logs", "github"]), "").unwrap().stdout;
+    let log = scene.world.run(scene.world.product(None).args(["logs", name]), "").unwrap().stdout;
     Session { results: told["results"].clone(), said, log }
 }
 
@@ -89,7 +88,7 @@ fn the_github_server_works_with_a_token_that_its_cell_never_held() {
         let scene = Scene::with(caller, answer);
         scene.set("GITHUB_TOKEN", VALUE, &["--host", API, "--method", "GET"]);
         let given = ["--secret", "GITHUB_TOKEN=GITHUB_PERSONAL_ACCESS_TOKEN"];
-        let Session { results, said, log } = session(&scene, &given, &calls());
+        let Session { results, said, log } = session(&scene, "github", &given, &calls());
 
         let asked = scene.api.asked();
         let heard: Vec<_> = asked.iter().map(|asked| asked.header("authorization")).collect();
@@ -111,7 +110,8 @@ fn the_github_server_works_with_a_token_that_its_cell_never_held() {
             assert_eq!(value.find(told.as_bytes()), None, "{told}");
         }
 
-        // The control: the same look finds a value that the cell was given.
+        // The control: the same look finds a value that the cell was given. Logs that begin within one second are told
+        // by their names.
         let exposed = [
             "--host",
             API,
@@ -120,7 +120,7 @@ fn the_github_server_works_with_a_token_that_its_cell_never_held() {
             "--expose-yes-really",
             "GITHUB_TOKEN",
         ];
-        let Session { log, .. } = session(&scene, &exposed, &json!([]));
+        let Session { log, .. } = session(&scene, "exposed", &exposed, &json!([]));
         assert!(value.find(log.as_bytes()).is_some(), "{log}");
     }
 }

@@ -45,12 +45,8 @@ fn reviewed_line(arguments: impl IntoIterator<Item = String>, of_command: usize)
     let is_kept = |(index, word): &(usize, String)| {
         *index >= ours || !["--strict", "--unreviewed"].contains(&word.as_str())
     };
-    let words: Vec<String> = arguments
-        .into_iter()
-        .enumerate()
-        .filter(is_kept)
-        .map(|(_, word)| shell_word(&word).to_string())
-        .collect();
+    let words: Vec<String> =
+        arguments.into_iter().enumerate().filter(is_kept).map(|(_, word)| shell_word(&word)).collect();
     words.join(" ")
 }
 

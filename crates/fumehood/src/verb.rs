@@ -31,7 +31,7 @@ mod vault;
 /// Does what was asked.
 pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
     match verb {
-        Verb::Run(run) => run::perform(run),
+        Verb::Run(run) => run::perform(&run),
         Verb::Add(add) => add::perform(&add),
         Verb::Remove(remove) => remove::perform(&remove),
         Verb::List(list) => list::perform(&list),

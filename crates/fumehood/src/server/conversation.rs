@@ -28,7 +28,7 @@ mod running;
 mod streams;
 
 pub(crate) use background::Background;
-use running::Running;
+use running::{Outcome, Running};
 use streams::{Ours, read_stdin, write_stdout};
 
 /// How long a server that differs must have said nothing before that is its last word.
@@ -123,7 +123,10 @@ impl Talk {
             self.let_go_of_refused().await;
             if let Some(code) = self.is_over() {
                 self.flush(&lines).await;
-                return self.finish(code, signalled).await;
+                let code = self.finish(code, signalled).await;
+                drop(lines);
+                streams::written(reader_gone).await;
+                return code;
             }
             let say = self.running.as_ref().and_then(Running::say);
             tokio::select! {
@@ -149,7 +152,7 @@ impl Talk {
                 () = background::done(&mut self.background) => self.prepared(),
                 // What may run is started when it is needed.
                 _ = look.tick(), if self.front.is_closed() && self.running.is_none() && !self.client_left => {
-                    self.look()?;
+                    self.look();
                 }
                 () = settle(self.settling) => {
                     self.settling = None;
@@ -260,7 +263,7 @@ impl Talk {
             match order {
                 Order::ToClient(line) => self.to_client.push_back(line),
                 Order::ToServer(line) => self.to_server.push_back(Said::Bytes(line)),
-                Order::Start => self.look()?,
+                Order::Start => self.look(),
                 Order::Settle => {
                     self.settling.get_or_insert_with(|| tokio::time::Instant::now() + QUIET);
                 }
@@ -318,16 +321,16 @@ impl Talk {
     }
 
     /// Whether a person has decided meanwhile.
-    fn look(&mut self) -> anyhow::Result<()> {
+    fn look(&mut self) {
         if self.background.is_some() || self.running.is_some() {
-            return Ok(());
+            return;
         }
         let standing = match Standing::of(&self.target, &self.folders) {
             Ok(standing) => standing,
             // Half a file, or one that a person has to mend.
             Err(error) => {
                 self.log(format!("{error:#}"));
-                return Ok(());
+                return;
             }
         };
         if let Standing::Ready(entry) = standing {
@@ -341,7 +344,6 @@ impl Talk {
         } else {
             self.tell_standing(&standing);
         }
-        Ok(())
     }
 
     /// The installation and the reading have ended, well or not.
@@ -400,8 +402,8 @@ impl Talk {
             let end = running.outcome()?;
             return Some(match end {
                 _ if self.changed => CHANGED.into(),
-                Some(end) => ending::code(end).into(),
-                None => FAILURE.into(),
+                Outcome::Ended(end) => ending::code(end).into(),
+                Outcome::Lost => FAILURE.into(),
             });
         }
         let waits = self.front.is_waiting();

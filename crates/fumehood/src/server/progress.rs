@@ -57,18 +57,13 @@ impl Shown {
                 "starting it without network and keys, to read what it offers".to_owned()
             }
         };
-        match &self.bar {
-            Some(bar) => bar.set_message(format!("{}: {text}", terminal::harmless(&self.name))),
-            None => {
-                // A count is no news to a file.
-                let news = !matches!(
-                    step,
-                    Step::Package(Progress::Fetching { done: 1.., .. } | Progress::Digesting { .. })
-                );
-                if news && self.last != text {
-                    terminal::say(&format!("{}: {text}", self.name));
-                }
-            }
+        // A count is no news to a file.
+        let is_count =
+            matches!(step, Step::Package(Progress::Fetching { done: 1.., .. } | Progress::Digesting { .. }));
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("{}: {text}", terminal::harmless(&self.name)));
+        } else if !is_count && self.last != text {
+            terminal::say(&format!("{}: {text}", self.name));
         }
         self.last = text;
     }

@@ -5,5 +5,6 @@ pub(crate) fn hex(bytes: usize) -> anyhow::Result<String> {
     let mut random = vec![0; bytes];
     getrandom::fill(&mut random)
         .map_err(|error| anyhow::anyhow!("the kernel gave no random bytes: {error}"))?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16);
+    Ok(random.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).flatten().collect())
 }

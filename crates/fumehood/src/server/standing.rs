@@ -157,7 +157,7 @@ pub(crate) fn surface_of(pending: &Pending) -> anyhow::Result<Surface> {
 }
 
 /// An error of what is kept about acceptances.
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
 pub(crate) fn told(error: store::TrustError) -> anyhow::Error {
-    let hint = error.hint();
-    Stop::new(FAILURE, crate::stop::chain(&error), hint).into()
+    Stop::new(FAILURE, crate::stop::chain(&error), error.hint()).into()
 }

@@ -161,10 +161,10 @@ impl Target {
         pinned.command.clone_from(&self.spec.command);
         pinned.client = self.client.clone();
         pinned.lists = self.lists;
-        pinned.scripts = self.scripts.clone();
+        pinned.scripts.clone_from(&self.scripts);
         pinned.scripts.sort();
         pinned.scripts.dedup();
-        pinned.hosts = self.hosts.clone();
+        pinned.hosts.clone_from(&self.hosts);
         pinned.hosts.sort();
         pinned.hosts.dedup();
         pinned.secrets = self.secrets();

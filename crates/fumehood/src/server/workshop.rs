@@ -57,7 +57,7 @@ async fn listen(
 
 fn done(end: &End) -> Done {
     let code = match end.exit {
-        Some(Exit::Code(code)) => Some(i32::from(code)),
+        Some(Exit::Code(code)) => Some(code),
         _ => None,
     };
     Done { code, end: end.detail.clone() }

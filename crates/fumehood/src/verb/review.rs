@@ -226,7 +226,7 @@ async fn case(target: &Target, folders: &Folders, standing: Standing) -> anyhow:
             let prepared = prepared(same.then_some(&*entry)).await?;
             let mut facts = facts(target, &prepared.entry.pinned, folders);
             facts.extend(how.into_iter().map(|difference| format!("changed: {difference}")));
-            let before = was_accepted(target, folders, &entry)?.then(|| *entry);
+            let before = was_accepted(target, folders, &entry)?.then_some(*entry);
             Some(Case { wanted: prepared.entry, before, facts, is_update: false })
         }
         Standing::Unaccepted(entry) => {

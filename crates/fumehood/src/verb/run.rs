@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// Runs it until it has ended.
-pub(crate) fn perform(asked: Run) -> anyhow::Result<ExitCode> {
+pub(crate) fn perform(asked: &Run) -> anyhow::Result<ExitCode> {
     let folders = places::folders()?;
     let configuration = Configuration::read(&folders, &asked.given)?;
     let explicit = is_explicit(&asked.words, std::env::args_os());
@@ -44,9 +44,9 @@ pub(crate) fn perform(asked: Run) -> anyhow::Result<ExitCode> {
     let runtime = runtime()?;
     let local = LocalSet::new();
     let code = if asked.unreviewed {
-        runtime.block_on(local.run_until(unreviewed(&asked, &folders, &target, publish)))
+        runtime.block_on(local.run_until(unreviewed(asked, &folders, &target, publish)))
     } else {
-        runtime.block_on(local.run_until(reviewed(&asked, &folders, target, &publish)))
+        runtime.block_on(local.run_until(reviewed(asked, &folders, target, &publish)))
     };
     drop(local);
     // A thread may still wait for our stdin.

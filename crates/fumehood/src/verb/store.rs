@@ -88,7 +88,7 @@ fn verify(folders: &Folders) -> anyhow::Result<ExitCode> {
         let Some(package) = store.find(&stored.content) else { continue };
         match package.verify_every_byte() {
             Ok(()) => {
-                terminal::say(&format!("{}: every file is as it was installed", stored.sources.join(", ")))
+                terminal::say(&format!("{}: every file is as it was installed", stored.sources.join(", ")));
             }
             Err(error) => {
                 broken += 1;
@@ -124,7 +124,7 @@ fn used(folders: &Folders) -> anyhow::Result<BTreeMap<Digest, Vec<String>>> {
     Ok(used)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
 fn stop(error: packages::store::StoreError) -> anyhow::Error {
-    let hint = error.hint();
-    Stop::new(FAILURE, crate::stop::chain(&error), hint).into()
+    Stop::new(FAILURE, crate::stop::chain(&error), error.hint()).into()
 }

@@ -37,7 +37,7 @@ pub(super) fn facts(before: &Entry, wanted: &Entry, target: &Target) -> Vec<Stri
         match old.get(name) {
             None => facts.push(format!("package comes: {name} {version}")),
             Some(before) if before != version => {
-                facts.push(format!("package changes: {name} {before} → {version}"))
+                facts.push(format!("package changes: {name} {before} → {version}"));
             }
             Some(_) => {}
         }

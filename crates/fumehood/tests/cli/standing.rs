@@ -1,6 +1,5 @@
 //! What `run` says of a server that nobody has accepted, and `trust` of a project: nothing is started.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should end")]
 
 use insta::assert_snapshot;
 use serde_json::Value;

@@ -28,13 +28,21 @@ pub(super) enum Happened {
 
 type Building = Pin<Box<dyn Future<Output = anyhow::Result<(Session, Attachment)>>>>;
 
+/// How a cell has ended.
+pub(super) enum Outcome {
+    /// As its supervisor says.
+    Ended(End),
+    /// With its supervisor, which said nothing.
+    Lost,
+}
+
 /// One cell.
 pub(super) struct Running {
     building: Option<Building>,
     /// No collection takes it away while this is held.
     _package: Option<Arc<packages::Package>>,
     up: Option<Up>,
-    outcome: Option<Option<End>>,
+    outcome: Option<Outcome>,
     has_left: bool,
     verbose: bool,
     /// An end that was ordered before there was a cell.
@@ -95,8 +103,8 @@ impl Running {
     }
 
     /// How it has ended, where it has.
-    pub(super) fn outcome(&self) -> Option<Option<&End>> {
-        self.outcome.as_ref().map(Option::as_ref)
+    pub(super) fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
     }
 
     /// Whether this is the moment at which the client's leaving is told; once.
@@ -130,7 +138,7 @@ impl Running {
             // A supervisor that died tells nothing.
             tokio::time::timeout(attend::LAST_WORDS, &mut up.telling).await.ok();
         }
-        self.outcome = Some(end);
+        self.outcome = Some(end.map_or(Outcome::Lost, Outcome::Ended));
     }
 
     fn came_up(&mut self, session: Session, attachment: Attachment) {
@@ -155,7 +163,10 @@ impl Running {
         drop(self.strays);
         up.telling.abort();
         let name = up.session.info.name.to_string();
-        let end = self.outcome.flatten();
+        let end = match self.outcome {
+            Some(Outcome::Ended(end)) => Some(end),
+            Some(Outcome::Lost) | None => None,
+        };
         let lost = end.is_none();
         let status = up.session.finish().await;
         match end {

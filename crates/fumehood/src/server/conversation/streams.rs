@@ -1,6 +1,9 @@
 //! Our own stdin and stdout, each by a thread: nothing else can wait for them.
 
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    time::Duration,
+};
 
 use model::stdio::{Frame, Framer};
 use tokio::sync::mpsc::{Receiver, Sender};
@@ -9,6 +12,8 @@ use crate::relay::stdio::{Stdin, Stdout};
 
 /// How much is read at once, in bytes.
 const PIECE: usize = 64 << 10;
+/// How long a client may take to read what was left for it at the end.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// What our own stdin and stdout say.
 pub(super) enum Ours {
@@ -50,4 +55,10 @@ pub(super) fn write_stdout(mut lines: Receiver<Vec<u8>>, gone: &Sender<()>) {
             return;
         }
     }
+}
+
+/// Waits until everything is written, but not for a client that does not read. `gone` closes with the end of
+/// [`write_stdout`], which comes after the last line.
+pub(super) async fn written(mut gone: Receiver<()>) {
+    tokio::time::timeout(LAST_LINES, gone.recv()).await.ok();
 }

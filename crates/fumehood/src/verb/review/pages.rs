@@ -30,7 +30,7 @@ pub(super) fn print(target: &Target, case: &Case) -> anyhow::Result<()> {
     let look = Look { columns: COLUMNS, colour: terminal::colour() };
     let mut text = format!("{}\n", head(target, case).join("\n"));
     for page in pages(case, &look) {
-        text.push_str(&format!("\n== {}\n{}", page.title, page.text));
+        text.extend(["\n== ", &page.title, "\n", &page.text]);
     }
     terminal::print(&text)
 }
@@ -89,15 +89,12 @@ fn line() -> anyhow::Result<Option<String>> {
 /// For programs.
 pub(super) fn json(case: &Case) -> anyhow::Result<serde_json::Value> {
     let after = &case.wanted.surface;
-    Ok(match &case.before {
-        Some(before) => {
-            let diff = diff(&before.surface, after);
-            serde_json::to_value(DiffReport::of(&before.surface, after, &diff))?
-        }
-        None => {
-            let findings = Engine::standard().findings(after);
-            serde_json::to_value(Report::of(after, &findings))?
-        }
+    Ok(if let Some(before) = &case.before {
+        let diff = diff(&before.surface, after);
+        serde_json::to_value(DiffReport::of(&before.surface, after, &diff))?
+    } else {
+        let findings = Engine::standard().findings(after);
+        serde_json::to_value(Report::of(after, &findings))?
     })
 }
 

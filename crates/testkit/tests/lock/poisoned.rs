@@ -39,16 +39,12 @@ impl Scene {
             ("weather-server", "1.0.0", "sunny"),
             ("evil-server", "1.0.0", "stolen"),
         ] {
-            let words = Package::new("weather-words", version)
-                .with("main", json!("words.js"))
-                .file("words.js", format!("module.exports = '{said}';\n"));
             let program =
                 include_str!("programs/serve.mjs").replace("from \"weather-words\"", "from \"./words.js\"");
             let package = Package::new(name, version)
                 .with("bin", json!("serve.mjs"))
                 .file("serve.mjs", program)
                 .file("words.js", format!("module.exports = '{said}';\n"));
-            registry.publish(&words).unwrap();
             registry.publish(&package).unwrap();
         }
         let project = Project::new(somebody(), &[]);

@@ -1,6 +1,5 @@
 //! What `run` says of a server that nobody has accepted, and `trust` of a project: nothing is started.
 
-
 use insta::assert_snapshot;
 use serde_json::Value;
 

@@ -118,6 +118,7 @@ impl Talk {
     ) -> anyhow::Result<ExitCode> {
         let mut look = tokio::time::interval(LOOK);
         let mut signalled: Option<u8> = None;
+        let mut failed = None;
         loop {
             self.carry_out()?;
             self.let_go_of_refused().await;
@@ -127,6 +128,13 @@ impl Talk {
                 drop(lines);
                 streams::written(reader_gone).await;
                 return code;
+            }
+            if let Some(error) = failed {
+                // Whoever waits for an answer has been told.
+                self.flush(&lines).await;
+                drop(lines);
+                streams::written(reader_gone).await;
+                return Err(error);
             }
             let say = self.running.as_ref().and_then(Running::say);
             tokio::select! {
@@ -147,7 +155,7 @@ impl Talk {
                 happened = running::next(&mut self.running),
                     if self.to_client.len() < WAITING && self.to_server.len() < UNREAD =>
                 {
-                    self.happened(happened).await?;
+                    failed = self.happened(happened).await.err();
                 }
                 () = background::done(&mut self.background) => self.prepared(),
                 // What may run is started when it is needed.

@@ -163,6 +163,24 @@ pub(super) fn resolve(name: &At<String>, server: &written::Server, source: &mut 
     }
 }
 
+/// Headers that the protocol or its carrier sets (MCP 2025-11-25, transports; RFC 9110, RFC 9112).
+const RESERVED: [&str; 14] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "keep-alive",
+    "last-event-id",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// Names are tokens (RFC 9110, section 5.6.2, less what nobody uses); values are visible ASCII and blanks.
 fn headers(server: &written::Server, source: &mut Source<'_>) -> BTreeMap<String, String> {
     let mut headers = BTreeMap::new();
@@ -171,6 +189,10 @@ fn headers(server: &written::Server, source: &mut Source<'_>) -> BTreeMap<String
         if !is_name || !name.get().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
             let complaint = Complaint::new(format!("`{}` is not a name of a header", name.get()));
             source.add(name.span(), &complaint.help("use letters, digits and `-`"));
+        } else if RESERVED.contains(&name.get().to_lowercase().as_str()) {
+            let complaint =
+                Complaint::new(format!("the header `{}` is set by the protocol", name.get().to_lowercase()));
+            source.add(name.span(), &complaint.help("remove it"));
         } else if !value.get().bytes().all(|b| b == b' ' || b.is_ascii_graphic()) {
             let complaint = Complaint::new(format!("the value of the header `{}` cannot be", name.get()));
             source.add(

@@ -253,11 +253,15 @@ fn a_server_has_a_command_or_a_source() {
         complaints(args),
         "3:8 [['y']] `args` belongs to a `source` (write the arguments into `command`)"
     );
-    let headers = "[servers.a]\nsource = 'https://a.example/'\nheaders = { 'a b' = 'x', c = \"\\n\" }\n[servers.b]\ncommand = ['x']\n\
+    let headers = "[servers.a]\nsource = 'https://a.example/'\nheaders = { 'a b' = 'x', c = \"\\n\", Host = 'x' }\n[servers.b]\ncommand = ['x']\n\
                    headers = { a = 'x' }";
     let told = complaints(headers);
-    for line in ["3:13 ['a b'] `a b` is not a name", "3:30", "6:13 [a] `headers` are for a server elsewhere"]
-    {
+    for line in [
+        "3:13 ['a b'] `a b` is not a name",
+        "3:30",
+        "[Host] the header `host` is set by the protocol",
+        "6:13 [a] `headers` are for a server elsewhere",
+    ] {
         assert!(told.contains(line), "{told}");
     }
     let wrong = "[servers.a]\nsource = 'github:a/b'\nclient = 'sampling'";

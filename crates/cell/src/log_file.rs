@@ -99,7 +99,12 @@ pub fn logs_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
             found.push(path);
         }
     }
-    found.sort();
+    // A name has the second of its beginning and the cell's id, which says nothing about order.
+    found.sort_by_cached_key(|path| {
+        let second = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.split('-').next());
+        let made = fs::metadata(path).and_then(|found| found.created().or_else(|_| found.modified())).ok();
+        (second.map(str::to_owned), made, path.clone())
+    });
     Ok(found)
 }
 

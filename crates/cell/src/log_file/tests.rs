@@ -49,6 +49,24 @@ fn only_the_newest_logs_of_a_name_are_kept() {
 }
 
 #[test]
+fn cells_that_began_within_one_second_are_in_the_order_of_their_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    for id in ["f", "a", "c"] {
+        LogFile::begin(folder.path(), "20261130T105826Z", id).unwrap();
+        // Times of files are as fine as the kernel's tick.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    LogFile::begin(folder.path(), "20261130T105825Z", "z").unwrap();
+    let names: Vec<String> = logs_in(folder.path())
+        .unwrap()
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let expected = ["5Z-z", "6Z-f", "6Z-a", "6Z-c"].map(|end| format!("20261130T10582{end}.log"));
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn a_disk_that_refuses_is_counted_and_nobody_waits() {
     let folder = tempfile::tempdir().unwrap();
     let mut log = LogFile::begin(folder.path(), "s", "id").unwrap();

@@ -121,6 +121,13 @@ impl Talk {
         let mut failed = None;
         loop {
             self.carry_out()?;
+            if let Some(error) = failed {
+                // Whoever waits for an answer has been told.
+                self.flush(&lines).await;
+                drop(lines);
+                streams::written(reader_gone).await;
+                return Err(error);
+            }
             self.let_go_of_refused().await;
             if let Some(code) = self.is_over() {
                 self.flush(&lines).await;
@@ -128,13 +135,6 @@ impl Talk {
                 drop(lines);
                 streams::written(reader_gone).await;
                 return code;
-            }
-            if let Some(error) = failed {
-                // Whoever waits for an answer has been told.
-                self.flush(&lines).await;
-                drop(lines);
-                streams::written(reader_gone).await;
-                return Err(error);
             }
             let say = self.running.as_ref().and_then(Running::say);
             tokio::select! {

@@ -181,8 +181,12 @@ fn a_file_that_was_changed_in_the_store_is_not_run_and_is_replaced_by_what_was_p
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         fs::write(&file, "export const facts = async () => ({ runs: 'something else' });\n").unwrap();
         let refused = scene.product(&["run", "--grace", "5", "probe"], &conversation::text());
-        // What was accepted is listed all the same; it is the call that is not answered.
-        assert!(refused.code == Some(12) && conversation::told(&refused).is_none(), "{refused:?}");
+        // What was accepted is listed all the same; it is the call that is answered with the reason.
+        assert_eq!(refused.code, Some(12), "{refused:?}");
+        assert!(
+            refused.stdout.contains("FH-SERVER-ENDED") && !refused.stdout.contains("runs"),
+            "{refused:?}"
+        );
         assert!(refused.stderr.contains("facts.mjs` was changed"), "{refused:?}");
         assert!(refused.stderr.contains("`fumehood lock SERVER`"), "{refused:?}");
         let lock = scene.lock();

@@ -59,10 +59,8 @@ pub(crate) fn perform(asked: &Fingerprint) -> anyhow::Result<ExitCode> {
         terminal::print(&format!("{}\n", serde_json::to_string_pretty(&row)?))?;
     } else {
         terminal::print(&format!("full   {}\nshort  {}\n", row.full, row.short))?;
-        terminal::say(&format!(
-            "of {of}, {} tools; only the full form is ever compared for a decision",
-            row.tools
-        ));
+        let tools = if row.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", row.tools) };
+        terminal::say(&format!("of {of}, {tools}; only the full form is ever compared for a decision"));
         for line in &row.quarantined {
             terminal::say(&format!("not offered: {line}"));
         }

@@ -68,7 +68,7 @@ pub use problem::{Problem, Problems};
 pub use project::Project;
 pub use secrets::{DeclaredSecret, SecretCommand, SecretSource};
 pub use server::Server;
-pub use source::Start;
+pub use source::{RESERVED_HEADERS, Start};
 
 #[cfg(test)]
 mod tests;

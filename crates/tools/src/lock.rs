@@ -61,6 +61,8 @@ pub struct Pinned {
     pub hosts: Vec<String>,
     /// Variables that hold placeholders, each with the name of its secret.
     pub secrets: BTreeMap<String, String>,
+    /// Of a URL: headers of every request, as `NAME=text with ${VARIABLE}`.
+    pub headers: Vec<String>,
     /// What it sees of the host: `PATH` or `PATH:rw`.
     pub mounts: Vec<String>,
 }

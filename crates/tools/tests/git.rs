@@ -156,6 +156,7 @@ fn pinned(version: &str) -> Pinned {
         short: "0".repeat(16),
         hosts: vec!["api.example.com".to_owned()],
         secrets: [("KEY".to_owned(), "key".to_owned())].into(),
+        headers: Vec::new(),
         mounts: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use hyper::{
     Uri,
     header::{HeaderName, HeaderValue},
 };
+use model::config::RESERVED_HEADERS;
 
 /// A remote server.
 #[derive(Debug)]
@@ -67,24 +68,6 @@ impl TargetError {
     }
 }
 
-/// Headers that the protocol or its carrier sets.
-const RESERVED: [&str; 14] = [
-    "accept",
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "keep-alive",
-    "last-event-id",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
-
 impl Target {
     /// Reads a URL and headers, each `NAME:VARIABLE`, `NAME:text with ${VARIABLE}`, or `NAME=text` with variables or without
     /// any. `lookup` answers for variables; `plain` allows a URL without encryption.
@@ -134,7 +117,7 @@ fn header(
     let (name, from) = text.split_once([':', '=']).ok_or_else(wrong)?;
     let is_text = text.as_bytes().get(name.len()) == Some(&b'=');
     let name: HeaderName = name.trim().parse().map_err(|_| wrong())?;
-    if RESERVED.contains(&name.as_str()) {
+    if RESERVED_HEADERS.contains(&name.as_str()) {
         return Err(TargetError::Reserved(name.to_string()));
     }
     let value = |variable: &str| {

@@ -77,6 +77,7 @@ pub(crate) async fn prepare(
         short: surface.short().to_owned(),
         hosts: Vec::new(),
         secrets: BTreeMap::new(),
+        headers: Vec::new(),
         mounts: Vec::new(),
     };
     let mut tree = None;

@@ -122,6 +122,14 @@ impl Target {
         secrets(&self.spec)
     }
 
+    /// Headers of every request to a server elsewhere, as they are pinned.
+    fn headers(&self) -> Vec<String> {
+        match &self.source {
+            Source::Remote { headers, .. } => headers.clone(),
+            Source::Package(_) | Source::Local => Vec::new(),
+        }
+    }
+
     /// Mounts, as they are pinned: those of a project as `./PATH`, so that a lock fits wherever the project lies.
     pub(crate) fn mounts(&self) -> Vec<String> {
         match &self.home {
@@ -152,6 +160,7 @@ impl Target {
             pairs.join(", ")
         };
         compare("secrets", pairs(&self.secrets()), pairs(&pinned.secrets));
+        compare("headers", sorted(&self.headers()), sorted(&pinned.headers));
         compare("mounts", sorted(&self.mounts()), sorted(&pinned.mounts));
         differences
     }
@@ -168,6 +177,8 @@ impl Target {
         pinned.hosts.sort();
         pinned.hosts.dedup();
         pinned.secrets = self.secrets();
+        pinned.headers = self.headers();
+        pinned.headers.sort();
         pinned.mounts = self.mounts();
         pinned.mounts.sort();
     }

@@ -294,6 +294,7 @@ fn facts(target: &Target, pinned: &Pinned, folders: &Folders) -> Vec<String> {
     };
     also("reaches", pinned.hosts.clone());
     also("uses your secrets", pinned.secrets.values().cloned().collect());
+    also("sends headers", pinned.headers.clone());
     also("sees", pinned.mounts.clone());
     also("install scripts that ran", pinned.scripts.clone());
     let store = packages_of(folders);

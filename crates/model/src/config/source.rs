@@ -163,8 +163,8 @@ pub(super) fn resolve(name: &At<String>, server: &written::Server, source: &mut 
     }
 }
 
-/// Headers that the protocol or its carrier sets (MCP 2025-11-25, transports; RFC 9110, RFC 9112).
-const RESERVED: [&str; 14] = [
+/// Headers that the protocol or its carrier sets, in lower case (MCP 2025-11-25, transports; RFC 9110, RFC 9112).
+pub const RESERVED_HEADERS: [&str; 14] = [
     "accept",
     "accept-encoding",
     "connection",
@@ -189,7 +189,7 @@ fn headers(server: &written::Server, source: &mut Source<'_>) -> BTreeMap<String
         if !is_name || !name.get().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
             let complaint = Complaint::new(format!("`{}` is not a name of a header", name.get()));
             source.add(name.span(), &complaint.help("use letters, digits and `-`"));
-        } else if RESERVED.contains(&name.get().to_lowercase().as_str()) {
+        } else if RESERVED_HEADERS.contains(&name.get().to_lowercase().as_str()) {
             let complaint =
                 Complaint::new(format!("the header `{}` is set by the protocol", name.get().to_lowercase()));
             source.add(name.span(), &complaint.help("remove it"));

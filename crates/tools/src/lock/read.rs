@@ -11,7 +11,7 @@ use super::source::{is_integrity, is_platform, is_source, is_url};
 use super::value::{Fault, Fields, is_text, wrong};
 use super::{Lists, Lock, MAX_LOCK, Pinned, VERSION, text};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "source",
     "command",
     "integrity",
@@ -24,6 +24,7 @@ const KEYS: [&str; 13] = [
     "short",
     "hosts",
     "secrets",
+    "headers",
     "mounts",
 ];
 
@@ -130,6 +131,7 @@ fn pinned(at: usize, table: &DeTable<'_>) -> Result<Pinned, Fault> {
             "has to be a variable with the name of a secret",
             |variable, secret| (is_text(variable) && is_text(secret)).then(|| secret.to_owned()),
         )?,
+        headers: fields.list("headers")?,
         mounts: fields.list("mounts")?,
     })
 }

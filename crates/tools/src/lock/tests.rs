@@ -30,6 +30,7 @@ fn package() -> Pinned {
         short: "1bd42917668ede86".to_owned(),
         hosts: vec!["api.weather.example".to_owned(), "*.tiles.example:8443".to_owned()],
         secrets: [("WEATHER_KEY".to_owned(), "weather".to_owned())].into(),
+        headers: vec!["x-key=${KEY}".to_owned()],
         mounts: vec!["docs".to_owned(), "Ü/\u{202e}\"\\\n:rw".to_owned()],
     }
 }
@@ -47,6 +48,7 @@ fn command() -> Pinned {
         lists: Lists::Offline,
         hosts: Vec::new(),
         secrets: BTreeMap::new(),
+        headers: Vec::new(),
         mounts: Vec::new(),
         ..package()
     }
@@ -97,6 +99,9 @@ hosts = [
   "*.tiles.example:8443",
 ]
 secrets.WEATHER_KEY = "weather"
+headers = [
+  "x-key=${KEY}",
+]
 mounts = [
   "docs",
   "Ü/\u202E\"\\\n:rw",
@@ -134,7 +139,7 @@ fn the_digest_is_of_the_table_as_written() {
 
 #[test]
 fn every_key_is_in_the_digest() {
-    let changes: [fn(&mut Pinned); 16] = [
+    let changes: [fn(&mut Pinned); 17] = [
         |pinned| pinned.source = "npx:@acme/weather-mcp@1.4.3".to_owned(),
         |pinned| pinned.command.push("--all".to_owned()),
         |pinned| pinned.command = vec!["npx -y @acme/weather-mcp".to_owned()],
@@ -150,6 +155,7 @@ fn every_key_is_in_the_digest() {
         |pinned| pinned.short = "0000000000000000".to_owned(),
         |pinned| pinned.hosts.reverse(),
         |pinned| pinned.secrets.extend([("WEATHER_KEY".to_owned(), "other".to_owned())]),
+        |pinned| pinned.headers = vec!["x-key=${OTHER}".to_owned()],
         |pinned| pinned.mounts = vec!["docs:rw".to_owned()],
     ];
     let mut seen = vec![package().digest(&name("a"))];

@@ -35,6 +35,7 @@ pub(super) fn table(name: &ServerName, pinned: &Pinned) -> String {
         short,
         hosts,
         secrets,
+        headers,
         mounts,
     } = pinned;
     let mut table = Table(header(name));
@@ -50,6 +51,7 @@ pub(super) fn table(name: &ServerName, pinned: &Pinned) -> String {
     table.text("short", short);
     table.list("hosts", hosts);
     table.map("secrets", secrets);
+    table.list("headers", headers);
     table.list("mounts", mounts);
     table.0
 }

@@ -227,6 +227,17 @@ fn a_remote_server_is_sent_each_of_its_headers_and_each_key_at_its_place() {
             assert_eq!(asked.header("x-api-key"), Some(second), "{caller:?}");
             assert_eq!(asked.header("x-region"), Some("eu: 1"), "{caller:?}");
         }
+        // What a header says is part of what was accepted.
+        let before = far.asked().len();
+        far.redeclare("\"eu: 1\"", "\"us: 2\"");
+        let refused = far.run(None, "", &["run", "--strict", "far"]);
+        assert!(refused.code == Some(11) && refused.stderr.contains("headers"), "{caller:?}: {refused:?}");
+        assert_eq!(far.asked().len(), before, "{caller:?}");
+        // The control: where nobody compares the declaration, it is sent.
+        let mut client = far.client(Some("declaration"), "", &[]);
+        client.echo("and back");
+        client.end();
+        assert!(far.asked().len() > before, "{caller:?}");
     }
 }
 

@@ -109,6 +109,14 @@ impl Far {
         self.scene.world.make_file("config/fumehood/config.toml", &text, 0o600).unwrap();
     }
 
+    /// The operator's file with one text in the place of another.
+    pub(super) fn redeclare(&self, old: &str, new: &str) {
+        let path = self.scene.world.path("config/fumehood/config.toml");
+        let before = fs::read_to_string(path).unwrap();
+        assert!(before.contains(old), "{before}");
+        self.scene.world.make_file("config/fumehood/config.toml", &before.replace(old, new), 0o600).unwrap();
+    }
+
     /// Declares it on the command line. There is no terminal, so that nothing of it is accepted.
     pub(super) fn add(&self) {
         let added = self.run(None, "", &["add", "far", &self.url, "--secret", TOKEN]);

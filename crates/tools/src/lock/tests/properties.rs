@@ -109,6 +109,7 @@ fn any_pinned() -> impl Strategy<Value = Pinned> {
             short,
             hosts,
             secrets,
+            headers: Vec::new(),
             mounts,
         }
     })

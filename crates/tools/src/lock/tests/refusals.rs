@@ -17,20 +17,20 @@ fn what_editors_and_version_control_do_to_it() {
     refused(&TEXT.replacen("[servers.weather]\n", "[servers.weather]\r\n", 1), 14, "carriage return");
     refused(&TEXT.replacen("client", "client\0", 1), 9, "U+0000");
     refused(&TEXT.replacen("  \"./server\"", "\t\"./server\"", 1), 7, "U+0009");
-    refused(&TEXT.replacen("Ü", "Ü\u{1b}", 1), 40, "U+001B");
-    refused(&TEXT.replacen("Ü", "Ü\u{85}", 1), 40, "U+0085");
+    refused(&TEXT.replacen("Ü", "Ü\u{1b}", 1), 43, "U+001B");
+    refused(&TEXT.replacen("Ü", "Ü\u{85}", 1), 43, "U+0085");
     for marker in ["<<<<<<< HEAD", "=======", ">>>>>>> theirs", "||||||| 1a2b3c", "<<<<<<<"] {
         refused(
             &TEXT.replacen("[servers.weather]", &format!("{marker}\n[servers.weather]"), 1),
             14,
             "conflict marker",
         );
-        refused(&format!("{TEXT}{marker}\n"), 42, "conflict marker");
+        refused(&format!("{TEXT}{marker}\n"), 45, "conflict marker");
         refused(&format!("{marker}\n{TEXT}"), 1, "conflict marker");
     }
     let bytes = [TEXT.as_bytes(), b"\xff\n"].concat();
     let error = Lock::parse("l", &bytes).unwrap_err();
-    assert_eq!((error.line(), error.fault()), (42, &LockFault::NotUtf8));
+    assert_eq!((error.line(), error.fault()), (45, &LockFault::NotUtf8));
     let error = Lock::parse("l", &vec![b'#'; MAX_LOCK + 1]).unwrap_err();
     assert_eq!((error.line(), error.fault()), (1, &LockFault::TooLarge));
     for text in
@@ -135,7 +135,7 @@ fn a_key_that_is_missing_is_told_at_its_table() {
 
 #[test]
 fn what_is_empty_is_left_out() {
-    for key in ["scripts", "hosts", "mounts"] {
+    for key in ["scripts", "hosts", "headers", "mounts"] {
         let text = TEXT.replacen("client = \"plain\"", &format!("{key} = []\nclient = \"plain\""), 1);
         refused(&text, 9, "as Fumehood has it");
     }

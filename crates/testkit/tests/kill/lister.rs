@@ -11,7 +11,7 @@ use std::{
 };
 
 use rustix::fs::{FlockOperation, flock};
-use testkit::leftovers::{Leftover, Traces};
+use testkit::leftovers::{Leftover, PLANTED, Traces};
 
 /// A folder like a world's, and what was there before.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ struct Ground {
 
 impl Ground {
     fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("fh-planted-").tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix(PLANTED).tempdir().unwrap();
         let cells = folder.path().join("state/cells");
         fs::create_dir_all(&cells).unwrap();
         fs::create_dir_all(folder.path().join("state/logs")).unwrap();
@@ -156,8 +156,7 @@ fn a_mount_is_found() {
     let place = ground.path("mounted");
     fs::create_dir(&place).unwrap();
     mount(&["-t", "tmpfs", "planted"], &place);
-    ground
-        .await_found("a mount", |left| matches!(left, Leftover::Mount(line) if line.contains("fh-planted-")));
+    ground.await_found("a mount", |left| matches!(left, Leftover::Mount(line) if line.contains(PLANTED)));
     unmount(&place);
     ground.assert_clean();
 }

@@ -15,7 +15,7 @@ pub mod dns;
 pub mod doors;
 pub mod event;
 pub mod flow;
-pub mod guard;
+pub use model::guard;
 pub mod http;
 pub mod intake;
 pub mod limits;

@@ -8,6 +8,8 @@
 pub mod config;
 pub mod digest;
 pub mod exit;
+pub mod guard;
+pub mod json;
 pub mod layer;
 pub mod limits;
 pub mod mount;
@@ -18,3 +20,4 @@ pub mod reviewer;
 pub mod secret;
 pub mod size;
 pub mod stdio;
+pub mod visible;

@@ -7,6 +7,7 @@
 //! A signature by a reviewer is an acceptance that travels: it lies in the open, and counts for whoever has named the
 //! reviewer's key in a file of their own. **Absent:** decisions. Whether two fingerprints are the same surface is not known here.
 
+pub mod audit;
 mod entry;
 mod error;
 mod folder;

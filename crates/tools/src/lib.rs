@@ -7,8 +7,7 @@
 
 pub mod fingerprint;
 pub mod introspect;
-pub mod json;
+pub use model::{json, visible};
 pub mod lock;
 pub mod review;
 pub mod surface;
-pub mod visible;

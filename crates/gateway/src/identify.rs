@@ -1,0 +1,1 @@
+//! Who asks: a token, a key, or the peer of a socket.

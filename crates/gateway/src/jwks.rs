@@ -1,0 +1,1 @@
+//! Keys of issuers: fetched, kept, fetched again.

@@ -1,0 +1,1 @@
+//! What a server answers, made safe to read.

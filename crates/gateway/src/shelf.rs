@@ -1,0 +1,1 @@
+//! All servers, and what was accepted of them.

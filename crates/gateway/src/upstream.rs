@@ -1,0 +1,1 @@
+//! One running server, which several callers use at once.

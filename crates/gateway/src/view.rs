@@ -1,0 +1,1 @@
+//! The shelf as one caller sees it.

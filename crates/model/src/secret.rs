@@ -208,6 +208,27 @@ pub struct SecretUse {
     /// Whether the cell gets the real value instead.
     #[serde(default)]
     pub expose: bool,
+    /// Whose value it is.
+    #[serde(default, skip_serializing_if = "Per::is_everyone")]
+    pub per: Per,
+}
+
+/// Whose value of a secret a cell gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Per {
+    /// The one value that there is.
+    #[default]
+    Everyone,
+    /// That of the user for whom the cell runs. No cell of more than one user can have it.
+    User,
+}
+
+impl Per {
+    /// Whether it is the default.
+    pub fn is_everyone(&self) -> bool {
+        *self == Self::Everyone
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use model::secret::Binding;
+use model::secret::{Binding, Per};
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn granted(secret: &str, value: &str, hosts: &[&str]) -> Granted {
 }
 
 fn used(secret: &str, variable: &str, expose: bool) -> SecretUse {
-    SecretUse { name: name(secret), variable: variable.into(), expose }
+    SecretUse { name: name(secret), variable: variable.into(), expose, per: Per::Everyone }
 }
 
 fn keys(uses: &[SecretUse], granted: Vec<Granted>) -> Result<Keys, ErrorBody> {

@@ -8,7 +8,14 @@ use std::{
 
 use cell::folders::Folders;
 use cell_api::spec::CellSpec;
-use model::{config::Transport, digest::Digest, name::ServerName, profile::Profile, reviewer::PublicKey};
+use model::{
+    config::Transport,
+    digest::Digest,
+    name::ServerName,
+    profile::Profile,
+    reviewer::PublicKey,
+    secret::{Per, SecretUse},
+};
 use packages::Asked;
 use tools::lock::{Lists, Pinned};
 
@@ -185,8 +192,12 @@ impl Target {
 }
 
 fn secrets(spec: &CellSpec) -> BTreeMap<String, String> {
-    let said = |name: &str, exposed: bool| if exposed { format!("{name} exposed") } else { name.to_owned() };
-    spec.secrets.iter().map(|one| (one.variable.clone(), said(one.name.as_str(), one.expose))).collect()
+    let said = |one: &SecretUse| {
+        let exposed = if one.expose { " exposed" } else { "" };
+        let per_user = if one.per == Per::User { " per user" } else { "" };
+        format!("{}{exposed}{per_user}", one.name)
+    };
+    spec.secrets.iter().map(|one| (one.variable.clone(), said(one))).collect()
 }
 
 fn mounts(spec: &CellSpec, project: Option<&Path>) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::network::NetworkCheck;
 use super::problem::Source;
 use super::written::{self, At};
 use crate::request::{Method, PathPattern};
-use crate::secret::{self, Binding, Foreign, SecretName, SecretUse};
+use crate::secret::{self, Binding, Foreign, Per, SecretName, SecretUse};
 
 /// A secret of the operator's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) fn used(written: &written::Secrets, source: &mut Source<'_>) -> Vec<S
             source.add(variable.span(), &complaint.help("name each secret once"));
             continue;
         }
-        uses.push(SecretUse { name, variable: checked, expose: false });
+        uses.push(SecretUse { name, variable: checked, expose: false, per: Per::default() });
     }
     uses
 }
@@ -81,7 +81,7 @@ pub(super) fn flag(text: &str, expose: bool) -> Result<SecretUse, Complaint> {
     let (name, variable) = text.split_once('=').unwrap_or((text, text));
     let name = secret_name(name)?;
     env::check_name(variable)?;
-    Ok(SecretUse { name, variable: variable.to_owned(), expose })
+    Ok(SecretUse { name, variable: variable.to_owned(), expose, per: Per::default() })
 }
 
 /// `[secrets]` of the operator's file.

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-fn texts(folder: &Path) -> String {
+fn texts_of(folder: &Path, is_one: &dyn Fn(&Path) -> bool) -> String {
     let mut all = String::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            all += &texts(&path);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            all += &texts_of(&path, is_one);
+        } else if is_one(&path) {
             all += &fs::read_to_string(path).unwrap();
         }
     }
@@ -20,10 +20,10 @@ fn texts(folder: &Path) -> String {
 }
 
 #[test]
-fn every_guard_of_the_front_is_taken_away_by_a_control() {
+fn every_guard_is_taken_away_by_a_control() {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let source = texts(&crate_folder.join("src"));
-    let controls = fs::read_to_string(crate_folder.join("tests/controls.rs")).unwrap();
+    let source = texts_of(&crate_folder.join("src"), &|path| path.extension().is_some_and(|it| it == "rs"));
+    let controls = texts_of(&crate_folder.join("tests"), &|path| path.ends_with("controls.rs"));
     let guards: BTreeSet<&str> =
         source.split("guard::off(\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
     assert!(guards.len() > 10, "only these were found: {guards:?}");

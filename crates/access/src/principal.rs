@@ -206,19 +206,24 @@ impl Principal {
     /// SHA-256, in 64 hex digits, over issuer, subject and tenant, each with its length before it. Two callers have the same
     /// key exactly if they are one person to us: cells, sessions and limits are kept by it.
     pub fn key(&self) -> String {
-        let mut hash = Sha256::new();
-        let mut part = |text: &str| {
-            hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
-            hash.update(text.as_bytes());
-        };
-        part(&self.issuer);
-        part(&self.subject);
-        // No tenant is told from an empty one by the number of parts.
-        if let Some(tenant) = &self.tenant {
-            part(tenant);
-        }
-        hash.finalize().iter().fold(String::with_capacity(64), |text, byte| format!("{text}{byte:02x}"))
+        key_of(&self.issuer, &self.subject, self.tenant.as_deref())
     }
+}
+
+/// The same of somebody who has not proven anything: by it a value is kept for one who will.
+pub fn key_of(issuer: &str, subject: &str, tenant: Option<&str>) -> String {
+    let mut hash = Sha256::new();
+    let mut part = |text: &str| {
+        hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_be_bytes());
+        hash.update(text.as_bytes());
+    };
+    part(issuer);
+    part(subject);
+    // No tenant is told from an empty one by the number of parts.
+    if let Some(tenant) = tenant {
+        part(tenant);
+    }
+    hash.finalize().iter().fold(String::with_capacity(64), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// The claim at a dotted path. A claim's own name may have dots in it (`https://example.com/tenant`); where a path can

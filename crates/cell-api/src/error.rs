@@ -66,6 +66,9 @@ pub enum ErrorCode {
     /// A secret is not to be had, or cannot be used as it is.
     #[serde(rename = "FH-CELL-SECRET")]
     Secret,
+    /// The user of the cell has no value of a secret that each user has.
+    #[serde(rename = "FH-SECRET-MISSING")]
+    SecretMissing,
     /// The test of a key on the wire failed.
     #[serde(rename = "FH-SECRET-SELFTEST")]
     SecretSelftest,
@@ -92,6 +95,7 @@ impl ErrorCode {
         Self::Upgrade,
         Self::Port,
         Self::Secret,
+        Self::SecretMissing,
         Self::SecretSelftest,
         Self::Internal,
     ];
@@ -114,6 +118,7 @@ impl ErrorCode {
             Self::Upgrade => "FH-CELL-UPGRADE",
             Self::Port => "FH-CELL-PORT",
             Self::Secret => "FH-CELL-SECRET",
+            Self::SecretMissing => "FH-SECRET-MISSING",
             Self::SecretSelftest => "FH-SECRET-SELFTEST",
             Self::Internal => "FH-CELL-INTERNAL",
         }
@@ -126,7 +131,7 @@ impl ErrorCode {
             Self::Method => 405,
             Self::Body => 400,
             Self::BodySize => 413,
-            Self::Spec | Self::Command | Self::Secret => 422,
+            Self::Spec | Self::Command | Self::Secret | Self::SecretMissing => 422,
             Self::Mount => 403,
             Self::State | Self::Attached => 409,
             Self::Upgrade => 426,

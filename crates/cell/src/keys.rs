@@ -243,7 +243,11 @@ fn no_key(error: &KeyError) -> ErrorBody {
 }
 
 fn not_given(error: &LinkError) -> ErrorBody {
-    ErrorBody::new(ErrorCode::Secret, error.to_string()).hint(error.hint())
+    let code = match error {
+        LinkError::Refused { is_missing: true, .. } => ErrorCode::SecretMissing,
+        _ => ErrorCode::Secret,
+    };
+    ErrorBody::new(code, error.to_string()).hint(error.hint())
 }
 
 fn internal(message: &str) -> ErrorBody {

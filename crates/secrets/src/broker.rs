@@ -4,7 +4,7 @@
 //! Deliberately absent: the network, and whatever a tool or a host says: nothing untrusted is read here.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     os::{fd::OwnedFd, unix::net::UnixStream},
 };
@@ -18,7 +18,7 @@ use crate::{
     plaintext::Plaintext,
     process,
     source::{self, SourceError},
-    vault::{Opener, Store, Vault, VaultError},
+    vault::{Opener, Store, UserKey, Vault, VaultError},
     wire,
 };
 
@@ -36,6 +36,17 @@ pub struct Order {
     pub declared: BTreeMap<SecretName, DeclaredSecret>,
     /// The secrets that the cell uses.
     pub names: Vec<SecretName>,
+    /// Those among them that are a user's own, where the cell is a user's.
+    pub personal: Option<Personal>,
+}
+
+/// The secrets that a cell has from its user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Personal {
+    /// Whose cell it is.
+    pub user: UserKey,
+    /// For these there is no other value than the user's own.
+    pub names: BTreeSet<SecretName>,
 }
 
 /// A broker that cannot go on.
@@ -60,6 +71,8 @@ enum Refusal {
     Twice(SecretName),
     #[error("there is no secret `{0}`")]
     Missing(SecretName),
+    #[error("there is no value of the secret `{0}` for this user")]
+    MissingForUser(SecretName),
     #[error(transparent)]
     Confine(#[from] ConfineError),
 }
@@ -71,6 +84,9 @@ impl Refusal {
             Self::Source(error) => error.hint(),
             Self::Twice(name) => format!("`fumehood secret rm {name}`, or take it out of that file"),
             Self::Missing(name) => format!("`fumehood secret set {name} --host HOST` keeps it in the vault"),
+            Self::MissingForUser(name) => {
+                format!("`fumehood secret set {name} --user 'ISSUER|SUBJECT' --host HOST` keeps one")
+            }
             Self::Confine(error) => error.hint().to_owned(),
         }
     }
@@ -91,7 +107,8 @@ pub fn serve(order: &Order, socket: OwnedFd, opener: &mut dyn Opener) -> Result<
     let (mut watch, held) = match begin(order, opener) {
         Ok(begun) => begun,
         Err(refusal) => {
-            return wire::refuse(&mut socket, &refusal.to_string(), &refusal.hint())
+            let is_missing = matches!(refusal, Refusal::MissingForUser(_));
+            return wire::refuse(&mut socket, is_missing, &refusal.to_string(), &refusal.hint())
                 .map_err(BrokerError::Socket);
         }
     };
@@ -114,7 +131,10 @@ fn begin(
     order: &Order,
     opener: &mut dyn Opener,
 ) -> Result<(watch::Watch, BTreeMap<SecretName, Held>), Refusal> {
-    let in_vault = order.names.iter().any(|name| !order.declared.contains_key(name));
+    let personal =
+        |name: &SecretName| order.personal.as_ref().filter(|personal| personal.names.contains(name));
+    let in_vault =
+        order.names.iter().any(|name| personal(name).is_some() || !order.declared.contains_key(name));
     let stamp = order.store.stamp()?;
     // Names of the operator's file alone need no vault, and ask no passphrase.
     let (unlocked, mut vault) = if in_vault {
@@ -125,12 +145,18 @@ fn begin(
     let mut held = BTreeMap::new();
     let mut watched = watch::Watch::new(&order.store, unlocked, stamp);
     for name in &order.names {
+        if let Some(Personal { user, .. }) = personal(name) {
+            let entry = vault.take_for(name, user).ok_or_else(|| Refusal::MissingForUser(name.clone()))?;
+            watched.add_sealed(name, Some(user));
+            held.insert(name.clone(), Held { binding: entry.binding, value: entry.value });
+            continue;
+        }
         let entry = vault.remove(name).ok();
         let one = match (order.declared.get(name), entry) {
             (Some(_), Some(_)) => return Err(Refusal::Twice(name.clone())),
             (None, None) => return Err(Refusal::Missing(name.clone())),
             (None, Some(entry)) => {
-                watched.add_sealed(name);
+                watched.add_sealed(name, None);
                 Held { binding: entry.binding, value: entry.value }
             }
             (Some(declared), None) => {

@@ -49,6 +49,8 @@ pub enum LinkError {
     /// It said why.
     #[error("{message}")]
     Refused {
+        /// Nothing is wrong but that the cell's user has no value of a secret.
+        is_missing: bool,
         /// What happened.
         message: String,
         /// What to do about it; may be empty.
@@ -107,7 +109,9 @@ impl Link {
                 }
                 Some(Frame::Taken(name)) => all.retain(|granted| granted.name != name),
                 Some(Frame::Complete) => return Ok(all),
-                Some(Frame::Refused { message, hint }) => return Err(LinkError::Refused { message, hint }),
+                Some(Frame::Refused { is_missing, message, hint }) => {
+                    return Err(LinkError::Refused { is_missing, message, hint });
+                }
                 None => {
                     let left = end.saturating_duration_since(Instant::now());
                     if left.is_zero() {
@@ -128,7 +132,9 @@ impl Link {
                 }
                 Some(Frame::Taken(name)) => return Ok(Some(Notice::Taken(name))),
                 Some(Frame::Complete) => {}
-                Some(Frame::Refused { message, hint }) => return Err(LinkError::Refused { message, hint }),
+                Some(Frame::Refused { is_missing, message, hint }) => {
+                    return Err(LinkError::Refused { is_missing, message, hint });
+                }
                 None => return Ok(None),
             }
         }

@@ -36,6 +36,9 @@ pub enum ValueError {
     /// There is too much of something.
     #[error("the binding has more than {MOST_TERMS} {0}")]
     Terms(&'static str),
+    /// A user cannot be called so.
+    #[error("a user's issuer, subject and tenant are texts of one line, of at most 1,024 bytes each")]
+    User,
     /// A host is none.
     #[error("`{0}` is not a host of a binding")]
     Host(String),
@@ -55,7 +58,7 @@ impl ValueError {
             Self::Host(_) => {
                 "write `api.example.com`, `api.example.com:8443` or `*.example.com`; it is always HTTPS"
             }
-            Self::Long | Self::Nul | Self::Terms(_) => "",
+            Self::Long | Self::Nul | Self::Terms(_) | Self::User => "",
         }
     }
 }

@@ -21,6 +21,7 @@ mod key;
 mod opener;
 mod seal;
 mod store;
+mod users;
 mod write;
 
 pub use content::ContentError;
@@ -30,8 +31,9 @@ pub use opener::Opener;
 pub use seal::{Recipient, RecipientError};
 pub(crate) use store::Unlocked;
 pub use store::{Seal, Stamp, Store};
+pub use users::{MOST_USER_VALUES, User, UserEntry, UserKey, UserKeyError};
 
-/// The most secrets of a vault.
+/// The most secrets of a vault, those of users apart.
 pub const MOST_SECRETS: usize = 256;
 /// The most recipients besides the vault's own key.
 pub const MOST_RECIPIENTS: usize = 16;
@@ -41,6 +43,7 @@ pub const MOST_RECIPIENTS: usize = 16;
 #[expect(missing_debug_implementations, reason = "it holds values")]
 pub struct Vault {
     entries: BTreeMap<SecretName, Entry>,
+    users: users::Users,
     recipients: Vec<Recipient>,
 }
 

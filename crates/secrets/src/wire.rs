@@ -8,6 +8,7 @@
 //! | 2 | taken | name to the end |
 //! | 3 | complete | nothing: all that the cell was promised has been given |
 //! | 4 | refused | what happened (four bytes of length), what to do about it to the end |
+//! | 5 | missing | the same, where all that is wrong is that the user has no value |
 
 use std::io::{self, Write};
 
@@ -26,6 +27,7 @@ const GIVEN: u8 = 1;
 const TAKEN: u8 = 2;
 const COMPLETE: u8 = 3;
 const REFUSED: u8 = 4;
+const MISSING: u8 = 5;
 
 /// A frame that was read.
 #[expect(missing_debug_implementations, reason = "it holds a value")]
@@ -45,6 +47,8 @@ pub enum Frame {
     Complete,
     /// The broker cannot give what was asked for.
     Refused {
+        /// Nothing is wrong but that a user has no value of a secret.
+        is_missing: bool,
         /// What happened.
         message: String,
         /// What to do about it; may be empty.
@@ -81,9 +85,9 @@ impl Frame {
             }
             TAKEN => Ok(Self::Taken(named(rest)?)),
             COMPLETE if rest.is_empty() => Ok(Self::Complete),
-            REFUSED => {
+            REFUSED | MISSING => {
                 let (message, hint) = prefixed(rest)?;
-                Ok(Self::Refused { message: text(message)?, hint: text(hint)? })
+                Ok(Self::Refused { is_missing: *kind == MISSING, message: text(message)?, hint: text(hint)? })
             }
             _ => Err(FrameError("its kind is unknown")),
         }
@@ -116,8 +120,8 @@ pub(crate) fn complete(to: &mut impl Write) -> io::Result<()> {
 }
 
 /// Writes that nothing will be given, and why.
-pub(crate) fn refuse(to: &mut impl Write, message: &str, hint: &str) -> io::Result<()> {
-    let mut start = vec![REFUSED];
+pub(crate) fn refuse(to: &mut impl Write, is_missing: bool, message: &str, hint: &str) -> io::Result<()> {
+    let mut start = vec![if is_missing { MISSING } else { REFUSED }];
     start.extend(u32::try_from(message.len()).map_err(|_| too_long())?.to_be_bytes());
     start.extend(message.as_bytes());
     write(to, &start, hint.as_bytes())

@@ -10,8 +10,9 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::{
-    link::{Link, LinkError, Notice},
+    link::{Granted, Link, LinkError, Notice},
     terminal::AskError,
+    vault::User,
 };
 
 /// Knows no passphrase.
@@ -29,6 +30,10 @@ impl Opener for Nobody {
 
 fn name(text: &str) -> SecretName {
     SecretName::new(text).unwrap()
+}
+
+fn key(digit: char) -> UserKey {
+    UserKey::new(digit.to_string().repeat(64)).unwrap()
 }
 
 fn binding(host: &str) -> Binding {
@@ -59,12 +64,30 @@ impl World {
         self.store.change(&mut Nobody, set).unwrap();
     }
 
+    fn set_for(&self, secret: &str, digit: char, value: &str) {
+        let user = User {
+            key: key(digit),
+            issuer: "https://idp.example".into(),
+            subject: digit.to_string(),
+            tenant: None,
+        };
+        let value = Plaintext::copied(value.as_bytes());
+        let set = |vault: &mut Vault| vault.set_for(name(secret), user, binding("api.example.com"), value, 1);
+        self.store.change(&mut Nobody, set).unwrap();
+    }
+
     fn broker(&self, names: &[&str]) -> (Child, Link) {
+        self.broker_for("", names)
+    }
+
+    /// For the cell of a user, whose own the secret `MINE` is.
+    fn broker_for(&self, user: &str, names: &[&str]) -> (Child, Link) {
         let (broker, supervisor) = UnixStream::pair().unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "broker::tests::changes_are_told_until_the_supervisor_has_gone"])
             .env(FOLDER, self.root.path())
             .env("FUMEHOOD_TEST_NAMES", names.join(","))
+            .env("FUMEHOOD_TEST_USER", user)
             .stdin(OwnedFd::from(broker))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -84,7 +107,12 @@ fn be_a_broker(folder: std::ffi::OsString) {
         binding: binding("files.example.com"),
     };
     let declared = BTreeMap::from([(name("FROM_FILE"), file)]);
-    let order = Order { store: Store::at(folder.join("vault")), declared, names };
+    let personal = std::env::var("FUMEHOOD_TEST_USER")
+        .unwrap()
+        .chars()
+        .next()
+        .map(|user| Personal { user: key(user), names: [name("MINE")].into() });
+    let order = Order { store: Store::at(folder.join("vault")), declared, names, personal };
     let socket = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().unwrap();
     assert!(socket.as_raw_fd() > 2);
     serve(&order, socket, &mut Nobody).unwrap();
@@ -176,6 +204,41 @@ fn changes_are_told_until_the_supervisor_has_gone() {
         assert!(begin.elapsed() < SOON, "it outlives its supervisor");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn a_users_cell_has_the_users_own_value_and_no_other() {
+    let world = World::new();
+    world.set("MINE", "the value of everybody");
+    world.set("A", "the first value of A");
+    world.set_for("MINE", 'a', "the value of user a");
+    world.set_for("MINE", 'b', "the value of user b");
+    let all = |user: &str| {
+        let (_child, mut link) = world.broker_for(user, &["MINE", "A"]);
+        let granted = link.first(SOON)?;
+        let shown =
+            |one: &Granted| (one.name.to_string(), String::from_utf8_lossy(one.value.expose()).into_owned());
+        Ok::<_, LinkError>(granted.iter().map(shown).collect::<BTreeMap<_, _>>())
+    };
+    assert_eq!(all("a").unwrap()["MINE"], "the value of user a");
+    assert_eq!(all("b").unwrap()["MINE"], "the value of user b");
+    assert_eq!(all("b").unwrap()["A"], "the first value of A");
+    // Not even the one of everybody stands in for a value that a user does not have.
+    let refused = all("c").unwrap_err();
+    let LinkError::Refused { is_missing, message, hint } = &refused else { panic!("{refused}") };
+    assert!(
+        *is_missing && message.contains("`MINE`") && hint.contains("secret set MINE --user"),
+        "{message} {hint}"
+    );
+    // What is given does not change when somebody else's does.
+    let (mut child, mut link) = world.broker_for("a", &["MINE"]);
+    link.first(SOON).unwrap();
+    world.set_for("MINE", 'b', "another value of user b");
+    world.set("MINE", "another value of everybody");
+    world.set_for("MINE", 'a', "another value of user a");
+    assert_eq!(given(next(&mut link).unwrap()).1, "another value of user a");
+    drop(link);
+    child.wait().unwrap();
 }
 
 #[test]

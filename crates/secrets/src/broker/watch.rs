@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::Held;
 use crate::{
     source,
-    vault::{Stamp, Store, Unlocked, VaultError},
+    vault::{Stamp, Store, Unlocked, UserKey, VaultError},
     wire,
 };
 
@@ -34,8 +34,14 @@ pub(super) struct Watch {
     seen: Stamp,
     /// How often the present version could not be read.
     failures: u32,
-    sealed: Vec<SecretName>,
+    sealed: Vec<Sealed>,
     files: Vec<Watched>,
+}
+
+/// A secret of the vault, and whose value of it.
+struct Sealed {
+    name: SecretName,
+    user: Option<UserKey>,
 }
 
 struct Watched {
@@ -53,9 +59,9 @@ impl Watch {
         Self { store: store.clone(), unlocked, seen, failures: 0, sealed: Vec::new(), files: Vec::new() }
     }
 
-    /// One more secret of the vault.
-    pub(super) fn add_sealed(&mut self, name: &SecretName) {
-        self.sealed.push(name.clone());
+    /// One more secret of the vault: the value that this user has of it, or everybody's.
+    pub(super) fn add_sealed(&mut self, name: &SecretName, user: Option<&UserKey>) {
+        self.sealed.push(Sealed { name: name.clone(), user: user.cloned() });
     }
 
     /// One more secret of a file. To be called before the file is read.
@@ -109,7 +115,7 @@ impl Watch {
                 self.failures = self.failures.saturating_add(1);
                 if self.failures == FAILURES {
                     tell(&error);
-                    for name in &self.sealed {
+                    for Sealed { name, .. } in &self.sealed {
                         if held.remove(name).is_some() {
                             wire::take(socket, name)?;
                         }
@@ -118,11 +124,15 @@ impl Watch {
                 return Ok(());
             }
         };
-        for name in &self.sealed {
-            match vault.remove(name) {
-                Ok(entry) => give(socket, held, name, Held { binding: entry.binding, value: entry.value })?,
-                Err(_) if held.remove(name).is_some() => wire::take(socket, name)?,
-                Err(_) => {}
+        for Sealed { name, user } in &self.sealed {
+            let entry = match user {
+                Some(user) => vault.take_for(name, user),
+                None => vault.remove(name).ok(),
+            };
+            match entry {
+                Some(entry) => give(socket, held, name, Held { binding: entry.binding, value: entry.value })?,
+                None if held.remove(name).is_some() => wire::take(socket, name)?,
+                None => {}
             }
         }
         Ok(())

@@ -67,7 +67,7 @@ fn frames_may_come_in_any_pieces() {
 #[test]
 fn a_broker_that_refuses_is_heard() {
     let (mut broker, mut link) = pair();
-    wire::refuse(&mut broker, "there is no secret `A`", "set it").unwrap();
+    wire::refuse(&mut broker, false, "there is no secret `A`", "set it").unwrap();
     let error = link.first(SOON).unwrap_err();
     assert_eq!((error.to_string().as_str(), error.hint()), ("there is no secret `A`", "set it"));
 }

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | 17 | `fumehood-vault-1\n` |
 //! | 4 | length of the index, big-endian |
-//! | … | the index: recipients; of each secret, by name, its binding, its times and the length of its value |
-//! | … | the values in the order of the names, to the end |
+//! | … | the index: recipients; of each secret, by name, its binding, its times and the length of its value; the same of each value of a user |
+//! | … | the values in the order of the names, then those of users, to the end |
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,9 @@ use std::{
 use model::secret::{Binding, SecretName};
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, MOST_RECIPIENTS, MOST_SECRETS, Recipient, Vault};
+use super::{
+    Entry, MOST_RECIPIENTS, MOST_SECRETS, MOST_USER_VALUES, Recipient, User, UserEntry, Vault, users,
+};
 use crate::{plaintext::Plaintext, value};
 
 const MAGIC: &[u8; 17] = b"fumehood-vault-1\n";
@@ -31,6 +33,16 @@ pub struct ContentError(&'static str);
 struct Index {
     recipients: Vec<String>,
     secrets: BTreeMap<SecretName, Described>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    users: Vec<DescribedUser>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DescribedUser {
+    name: SecretName,
+    user: User,
+    secret: Described,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,20 +63,23 @@ impl Vault {
         let (index, mut values) = rest.split_at_checked(length).ok_or(SHORT)?;
         let index: Index =
             serde_json::from_slice(index).map_err(|_| ContentError("its index cannot be read"))?;
-        if index.secrets.len() > MOST_SECRETS || index.recipients.len() > MOST_RECIPIENTS {
+        if index.secrets.len() > MOST_SECRETS
+            || index.users.len() > MOST_USER_VALUES
+            || index.recipients.len() > MOST_RECIPIENTS
+        {
             return Err(ContentError("it holds more than a vault may"));
         }
         let mut vault = Self::default();
         for (name, described) in index.secrets {
-            let (own, later) = values.split_at_checked(described.length).ok_or(SHORT)?;
-            values = later;
-            let Described { binding, created, rotated, .. } = described;
-            if own.len() > value::MAX_VALUE {
-                return Err(ContentError("a value is too long"));
+            vault.entries.insert(name, described.entry(&mut values)?);
+        }
+        for DescribedUser { name, user, secret } in index.users {
+            users::check(&user).map_err(|_| ContentError("a user is none"))?;
+            let entry = secret.entry(&mut values)?;
+            let place = (name, user.key.clone());
+            if vault.users.insert(place, UserEntry { user, entry }).is_some() {
+                return Err(ContentError("a user has two values of one secret"));
             }
-            let value = Plaintext::copied(own);
-            value::check(&value, &binding).map_err(|_| ContentError("a value does not fit its binding"))?;
-            vault.entries.insert(name, Entry { binding, value, created, rotated });
         }
         if !values.is_empty() {
             return Err(ContentError("something follows the last value"));
@@ -77,26 +92,45 @@ impl Vault {
 
     /// Writes what goes inside the seal.
     pub(super) fn write_content(&self, to: &mut impl Write) -> io::Result<()> {
-        let describe = |(name, entry): (&SecretName, &Entry)| {
-            let Entry { binding, value, created, rotated } = entry;
-            let described = Described {
-                binding: binding.clone(),
-                created: *created,
-                rotated: *rotated,
-                length: value.len(),
-            };
-            (name.clone(), described)
-        };
         let index = Index {
             recipients: self.recipients.iter().map(ToString::to_string).collect(),
-            secrets: self.entries.iter().map(describe).collect(),
+            secrets: self.entries.iter().map(|(name, entry)| (name.clone(), Described::of(entry))).collect(),
+            users: self
+                .users()
+                .map(|(name, UserEntry { user, entry })| DescribedUser {
+                    name: name.clone(),
+                    user: user.clone(),
+                    secret: Described::of(entry),
+                })
+                .collect(),
         };
         let index = serde_json::to_vec(&index)?;
         let length = u32::try_from(index.len()).map_err(io::Error::other)?;
         to.write_all(MAGIC)?;
         to.write_all(&length.to_be_bytes())?;
         to.write_all(&index)?;
-        self.entries.values().try_for_each(|entry| to.write_all(entry.value.expose()))
+        let of_users = self.users().map(|(_, kept)| &kept.entry);
+        self.entries.values().chain(of_users).try_for_each(|entry| to.write_all(entry.value.expose()))
+    }
+}
+
+impl Described {
+    fn of(entry: &Entry) -> Self {
+        let Entry { binding, value, created, rotated } = entry;
+        Self { binding: binding.clone(), created: *created, rotated: *rotated, length: value.len() }
+    }
+
+    /// With its value, which is the next of `values`.
+    fn entry(self, values: &mut &[u8]) -> Result<Entry, ContentError> {
+        let Self { binding, created, rotated, length } = self;
+        let (own, later) = values.split_at_checked(length).ok_or(SHORT)?;
+        *values = later;
+        if own.len() > value::MAX_VALUE {
+            return Err(ContentError("a value is too long"));
+        }
+        let value = Plaintext::copied(own);
+        value::check(&value, &binding).map_err(|_| ContentError("a value does not fit its binding"))?;
+        Ok(Entry { binding, value, created, rotated })
     }
 }
 

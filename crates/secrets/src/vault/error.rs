@@ -107,12 +107,23 @@ pub enum VaultError {
     /// There is no room.
     #[error("the vault is full: it holds {} secrets", super::MOST_SECRETS)]
     Full,
+    /// There is no room for one more user's value.
+    #[error("the vault is full: it holds {} values of users", super::MOST_USER_VALUES)]
+    FullOfUsers,
     /// Too many can open it.
     #[error("the vault has {} recipients already", super::MOST_RECIPIENTS)]
     Recipients,
     /// There is no such secret.
     #[error("there is no secret `{0}` in the vault")]
     Unknown(SecretName),
+    /// This user has no such secret.
+    #[error("there is no secret `{name}` of the user {user} in the vault")]
+    UnknownFor {
+        /// Which.
+        name: SecretName,
+        /// Whose.
+        user: String,
+    },
     /// It cannot be kept.
     #[error("{0}")]
     Value(#[source] ValueError),
@@ -147,13 +158,16 @@ impl VaultError {
             Self::Backup { help, .. } => (*help).to_owned(),
             Self::InUse(_) => "`fumehood secret export` it first, then give `--replace`".to_owned(),
             Self::Busy(_) => "`fuser` on the vault's file `lock` tells which; end it if it hangs".to_owned(),
-            Self::Full => {
+            Self::Full | Self::FullOfUsers => {
                 "`fumehood secret list` shows them, `fumehood secret rm NAME` removes one".to_owned()
             }
             Self::Unknown(name) => {
                 format!(
                     "`fumehood secret set {name} --host …` keeps it; `fumehood secret list` shows what there is"
                 )
+            }
+            Self::UnknownFor { name, .. } => {
+                format!("`fumehood secret list` shows which users have a value of {name}")
             }
             Self::Value(error) => error.hint().to_owned(),
             Self::Ask(error) => error.hint().to_owned(),

@@ -31,9 +31,14 @@ fn a_frame_is_read_as_it_was_written() {
     assert_eq!((read, bound), (name(), binding()));
     assert_eq!(value.expose(), b"ghp_0123456789abcdef");
     let mut bytes = Vec::new();
-    refuse(&mut bytes, "no `A`", "`fumehood secret set A`").unwrap();
-    let Ok(Frame::Refused { message, hint }) = Frame::read(&bytes[HEADER..]) else { panic!() };
-    assert_eq!((message.as_str(), hint.as_str()), ("no `A`", "`fumehood secret set A`"));
+    for missing in [false, true] {
+        bytes.clear();
+        refuse(&mut bytes, missing, "no `A`", "`fumehood secret set A`").unwrap();
+        let read = Frame::read(&bytes[HEADER..]);
+        let Ok(Frame::Refused { is_missing, message, hint }) = read else { panic!() };
+        let told = (is_missing, message.as_str(), hint.as_str());
+        assert_eq!(told, (missing, "no `A`", "`fumehood secret set A`"));
+    }
 }
 
 #[test]

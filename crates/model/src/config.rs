@@ -33,42 +33,60 @@
 
 pub mod schema;
 
+mod claim_path;
 mod complaint;
 mod data;
+mod duration;
 mod env;
 mod flags;
 mod host_check;
 mod hosts;
+mod identity;
 mod limit_name;
 mod limits;
+mod local;
 mod maximum;
 mod mounts;
 mod network;
 mod operator;
+mod pattern;
 mod plan;
 mod problem;
 mod project;
 mod read;
+mod role;
 mod secrets;
+mod serve;
 mod server;
 mod source;
+mod tools;
+mod url;
+mod whose;
 mod written;
 
+pub use claim_path::ClaimPath;
 pub use data::DataRequest;
 pub use env::EnvValue;
 pub use flags::{DataFlag, FlagError, FlagErrors, FlagTexts, Flags};
+pub use identity::{Algorithm, ClaimPaths, IdentityProvider, KeySource};
 pub use limit_name::LimitName;
 pub use limits::SomeLimits;
+pub use local::{LocalKey, Peer};
 pub use maximum::Maximum;
 pub use mounts::Place;
 pub use network::{EgressSettings, NetworkCheck, Objection, ServerNetwork, ShapeOnly, Transport, Upstream};
 pub use operator::Operator;
+pub use pattern::Pattern;
 pub use plan::{Excess, Origin, Plan, PlanError, PlannedMount};
 pub use problem::{Problem, Problems};
 pub use project::Project;
+pub use role::{Role, RoleName, RoleNameError};
 pub use secrets::{DeclaredSecret, SecretCommand, SecretSource};
+pub use serve::{AuditSettings, Serve};
 pub use server::Server;
 pub use source::{RESERVED_HEADERS, Start};
+pub use tools::{BindSource, Rate, ToolRule};
+pub use whose::Whose;
 
 #[cfg(test)]
 mod tests;

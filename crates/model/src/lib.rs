@@ -20,4 +20,5 @@ pub mod reviewer;
 pub mod secret;
 pub mod size;
 pub mod stdio;
+pub mod tier;
 pub mod visible;

@@ -6,12 +6,16 @@ use std::time::Duration;
 
 use super::complaint::Complaint;
 use super::hosts;
+use super::identity::{self, IdentityProvider};
 use super::limits::{SomeLimits, kept};
+use super::local::{self, LocalKey, Peer};
 use super::maximum::Maximum;
 use super::mounts::{Asker, Place};
 use super::network::{self, EgressSettings, NetworkCheck, ShapeOnly, Upstream};
 use super::problem::{Problems, Source};
+use super::role::{self, Role, RoleName};
 use super::secrets::{self, DeclaredSecret};
+use super::serve::{self, AuditSettings, Serve};
 use super::server::{self, Server};
 use super::written::At;
 use super::{read, written};
@@ -32,6 +36,12 @@ pub struct Operator {
     secrets: BTreeMap<SecretName, DeclaredSecret>,
     min_age: Option<Duration>,
     reviewers: BTreeSet<PublicKey>,
+    serve: Serve,
+    identities: BTreeMap<String, IdentityProvider>,
+    keys: BTreeMap<String, LocalKey>,
+    peers: BTreeMap<String, Peer>,
+    roles: BTreeMap<RoleName, Role>,
+    audit: AuditSettings,
 }
 
 /// The most keys of reviewers.
@@ -88,6 +98,14 @@ impl Operator {
                 })
             });
             let reviewers = reviewers(&written.review.unwrap_or_default().keys, source);
+            let has_identity = !written.identity.is_empty();
+            let serve = serve::serve(&written.serve.unwrap_or_default(), has_identity, source);
+            let identities =
+                identity::identities(&written.identity, &written.roles, serve.url(), &place, source);
+            let keys = local::keys(&written.keys, &written.roles, source);
+            let peers = local::peers(&written.peers, &written.roles, source);
+            let roles = role::roles(&written.roles, source);
+            let audit = serve::audit(&written.audit.unwrap_or_default(), &place, source);
             Self {
                 servers,
                 limits,
@@ -99,6 +117,12 @@ impl Operator {
                 secrets,
                 min_age,
                 reviewers,
+                serve,
+                identities,
+                keys,
+                peers,
+                roles,
+                audit,
             }
         })
     }
@@ -146,6 +170,36 @@ impl Operator {
     /// The keys of those whose signature counts as accepted.
     pub fn reviewers(&self) -> &BTreeSet<PublicKey> {
         &self.reviewers
+    }
+
+    /// How `fumehood serve` is reached, and its bounds.
+    pub fn serve(&self) -> &Serve {
+        &self.serve
+    }
+
+    /// Issuers whose tokens count, by the operator's names for them. No two have the same issuer.
+    pub fn identities(&self) -> &BTreeMap<String, IdentityProvider> {
+        &self.identities
+    }
+
+    /// Keys of callers, by the operator's names for them. No two are the same key.
+    pub fn keys(&self) -> &BTreeMap<String, LocalKey> {
+        &self.keys
+    }
+
+    /// Users of this machine, by the operator's names for them. No two are the same user.
+    pub fn peers(&self) -> &BTreeMap<String, Peer> {
+        &self.peers
+    }
+
+    /// What each role may use.
+    pub fn roles(&self) -> &BTreeMap<RoleName, Role> {
+        &self.roles
+    }
+
+    /// What holds for the record.
+    pub fn audit(&self) -> &AuditSettings {
+        &self.audit
     }
 
     /// Rules of servers that no project declares, by their name.

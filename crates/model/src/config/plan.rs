@@ -1,28 +1,30 @@
 //! What one cell gets, after command line, files and defaults are laid over one another.
 
+mod ceilings;
 mod error;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::env::{self, EnvValue};
 use super::flags::Flags;
-use super::limit_name::LimitName;
-use super::limits::SomeLimits;
 use super::network::Transport;
 use super::operator::Operator;
 use super::project::Project;
 use super::server::Server;
 use super::source::{self, Start};
-use crate::limits::{Limits, Requirement};
+use super::tools::ToolRule;
+use super::whose::Whose;
+use crate::limits::Limits;
 use crate::mount::{Data, Mount};
 use crate::name::ServerName;
 use crate::profile::Profile;
 use crate::secret::SecretUse;
 use crate::size;
 
+use ceilings::Ceilings;
 pub use error::{Excess, PlanError};
 
 /// Everything that is known about a cell before the host is looked at.
@@ -45,6 +47,9 @@ pub struct Plan {
     proxy_env: bool,
     transport: Transport,
     secrets: Vec<SecretUse>,
+    cell: Whose,
+    is_pass_through: bool,
+    tools: BTreeMap<String, ToolRule>,
 }
 
 /// A mount and what must hold when it is opened.
@@ -256,57 +261,24 @@ impl Plan {
         &self.secrets
     }
 
+    /// Whose cell it runs in behind `fumehood serve`.
+    pub fn cell(&self) -> &Whose {
+        &self.cell
+    }
+
+    /// Whether what it says is passed on as it is.
+    pub fn is_pass_through(&self) -> bool {
+        self.is_pass_through
+    }
+
+    /// What holds for calls of its tools, by their names; the default for those that are not among them.
+    pub fn tools(&self) -> &BTreeMap<String, ToolRule> {
+        &self.tools
+    }
+
     /// How it speaks MCP.
     pub fn transport(&self) -> Transport {
         self.transport
-    }
-}
-
-/// Limits and who said each of them.
-struct Ceilings<'a> {
-    limits: Limits,
-    said_by: BTreeMap<LimitName, Origin>,
-    operator: &'a Operator,
-}
-
-impl<'a> Ceilings<'a> {
-    /// Built-in values that lie above a maximum are lowered to it: nobody asked for them.
-    fn new(mut limits: Limits, operator: &'a Operator) -> Self {
-        for name in LimitName::ALL {
-            if let Some(maximum) = operator.maximum().get(name).filter(|maximum| name.of(&limits) > *maximum)
-            {
-                name.set(&mut limits, maximum);
-            }
-        }
-        Self { limits, said_by: BTreeMap::new(), operator }
-    }
-
-    fn add(&mut self, origin: Origin, some: &SomeLimits) {
-        for (name, value) in some.iter() {
-            name.set(&mut self.limits, value);
-            self.said_by.insert(name, origin);
-        }
-        if let Some(layers) = some.require() {
-            // A project may insist on more than the operator does, never on less.
-            let kept = if origin == Origin::Project { self.limits.require.clone() } else { BTreeSet::new() };
-            self.limits.require = kept.union(layers).copied().collect::<BTreeSet<Requirement>>();
-        }
-    }
-
-    fn excesses(&self) -> Vec<Excess> {
-        self.said_by
-            .iter()
-            .filter(|(_, by)| matches!(by, Origin::Project | Origin::CommandLine))
-            .filter_map(|(name, by)| {
-                let (asked, maximum) = (name.of(&self.limits), self.operator.maximum().get(*name)?);
-                (asked > maximum).then(|| Excess {
-                    what: name.as_str(),
-                    asked: name.show(asked),
-                    maximum: name.show(maximum),
-                    by: *by,
-                })
-            })
-            .collect()
     }
 }
 
@@ -381,6 +353,9 @@ impl<'a> Draft<'a> {
             hosts,
             proxy_env: network.proxy_env(),
             transport: network.transport(),
+            cell: self.server.map(|server| server.cell().clone()).unwrap_or_default(),
+            is_pass_through: self.server.is_some_and(Server::is_pass_through),
+            tools: self.server.map(|server| server.tools().clone()).unwrap_or_default(),
             secrets,
         })
     }

@@ -9,6 +9,7 @@ use super::limits::kept;
 use super::mounts::{self, Asker, Place};
 use super::network::NetworkCheck;
 use super::problem::Source;
+use super::whose::Whose;
 use super::written::{self, At};
 use crate::request::{Method, PathPattern};
 use crate::secret::{self, Binding, Foreign, Per, SecretName, SecretUse};
@@ -51,18 +52,26 @@ pub(super) const MOST_SECRETS: usize = 32;
 /// The most hosts, methods, paths or places of a binding.
 const MOST_TERMS: usize = 64;
 
-/// `secrets` of a server.
-pub(super) fn used(written: &written::Secrets, source: &mut Source<'_>) -> Vec<SecretUse> {
-    let pairs: Vec<(&At<String>, &At<String>)> = match written {
-        written::Secrets::Names(names) => names.iter().map(|name| (name, name)).collect(),
-        written::Secrets::Variables(variables) => variables.iter().collect(),
+/// `secrets` of a server. `cell` is whose cell it runs in.
+pub(super) fn used(written: &written::Secrets, cell: &Whose, source: &mut Source<'_>) -> Vec<SecretUse> {
+    let triples: Vec<(&At<String>, &At<String>, Option<&At<written::Per>>)> = match written {
+        written::Secrets::Names(names) => names.iter().map(|name| (name, name, None)).collect(),
+        written::Secrets::Variables(variables) => {
+            variables.iter().map(|(variable, secret)| (variable, secret.name(), secret.per())).collect()
+        }
     };
-    if let Some((one_too_many, _)) = pairs.get(MOST_SECRETS) {
+    if let Some((one_too_many, _, _)) = triples.get(MOST_SECRETS) {
         source.add(one_too_many.span(), &Complaint::new(format!("more than {MOST_SECRETS} secrets")));
         return Vec::new();
     }
     let mut uses: Vec<SecretUse> = Vec::new();
-    for (variable, name) in pairs {
+    for (variable, name, per) in triples {
+        if let Some(per) = per.filter(|_| *cell != Whose::User) {
+            let complaint =
+                Complaint::new(format!("`{}` would be in a cell that others use too", name.get()));
+            source.add(per.span(), &complaint.help("a value of each caller's own needs `cell = \"user\"`"));
+        }
+        let whose = per.map_or(Per::Everyone, |_| Per::User);
         let Some(name) = kept(source, name, |text| secret_name(text)) else { continue };
         let checked = kept(source, variable, |text| env::check_name(text).map(|()| text.clone()));
         let Some(checked) = checked else { continue };
@@ -71,7 +80,7 @@ pub(super) fn used(written: &written::Secrets, source: &mut Source<'_>) -> Vec<S
             source.add(variable.span(), &complaint.help("name each secret once"));
             continue;
         }
-        uses.push(SecretUse { name, variable: checked, expose: false, per: Per::default() });
+        uses.push(SecretUse { name, variable: checked, expose: false, per: whose });
     }
     uses
 }

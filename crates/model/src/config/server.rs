@@ -11,6 +11,8 @@ use super::network::{self, NetworkCheck, ServerNetwork};
 use super::problem::Source;
 use super::secrets;
 use super::source::{Start, resolve as resolve_start};
+use super::tools::{self, ToolRule};
+use super::whose::Whose;
 use super::written::{self, At};
 use crate::mount::Mount;
 use crate::name::ServerName;
@@ -33,6 +35,9 @@ pub struct Server {
     limits: SomeLimits,
     network: ServerNetwork,
     secrets: Vec<SecretUse>,
+    cell: Whose,
+    is_pass_through: bool,
+    tools: BTreeMap<String, ToolRule>,
 }
 
 impl Server {
@@ -90,6 +95,21 @@ impl Server {
     pub fn secrets(&self) -> &[SecretUse] {
         &self.secrets
     }
+
+    /// Whose cell it runs in.
+    pub fn cell(&self) -> &Whose {
+        &self.cell
+    }
+
+    /// Whether what it says is passed on as it is. Only the operator's file says so.
+    pub fn is_pass_through(&self) -> bool {
+        self.is_pass_through
+    }
+
+    /// What holds for calls of its tools, by their names; the default for those that are not among them.
+    pub fn tools(&self) -> &BTreeMap<String, ToolRule> {
+        &self.tools
+    }
 }
 
 /// Resolves the `[servers]` of a file. Servers with problems are left out; the file is refused anyway.
@@ -103,6 +123,8 @@ pub(super) fn resolve(
     let mut servers = BTreeMap::new();
     for (name, server) in written {
         let start = resolve_start(name, server, source);
+        let cell = server.cell.as_ref().and_then(|at| kept(source, at, |text| Whose::parse(text)));
+        let cell = cell.unwrap_or_default();
         let is_sound = start.is_some();
         let resolved = Server {
             start: start.unwrap_or_default(),
@@ -115,7 +137,10 @@ pub(super) fn resolve(
             data: server.data.as_ref().and_then(|data| DataRequest::resolve(data, source)),
             limits: SomeLimits::resolve(server.limits.as_ref(), source),
             network: network::server(name, server, check, source),
-            secrets: secrets::used(&server.secrets, source),
+            secrets: secrets::used(&server.secrets, &cell, source),
+            cell,
+            is_pass_through: is_pass_through(server, asker, source),
+            tools: tools::rules(&server.tools, source),
         };
         match self::name(name) {
             Ok(name) if is_sound => {
@@ -134,6 +159,15 @@ pub(super) fn name(at: &At<String>) -> Result<ServerName, Complaint> {
         Complaint::new(format!("`{}` is not a server name", at.get()))
             .help("use 1 to 64 letters, digits, `.`, `_` or `-`, beginning with a letter or digit")
     })
+}
+
+fn is_pass_through(server: &written::Server, asker: Asker, source: &mut Source<'_>) -> bool {
+    let Some(at) = &server.profile else { return false };
+    if asker == Asker::Project {
+        let complaint = Complaint::new("`profile` is said by the operator's file alone");
+        source.add(at.span(), &complaint.help("remove it, or declare the server in `config.toml`"));
+    }
+    *at.get() == written::Guarding::PassThrough
 }
 
 fn client(server: &written::Server, source: &mut Source<'_>) -> Profile {

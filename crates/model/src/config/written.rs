@@ -1,6 +1,7 @@
 //! The configuration as it is written: what serde reads, and what the JSON Schemas say. Nothing here is checked
 //! beyond its type; the types beside this module are what comes out of the checks.
 
+mod access;
 mod data;
 mod hosts;
 mod limits;
@@ -9,8 +10,10 @@ mod network;
 mod operator;
 mod project;
 mod secrets;
+mod serve;
 mod server;
 mod size;
+mod tool;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,6 +22,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_spanned::Spanned;
 
+pub(crate) use access::{Claims, Identity, Key, Peer, Role};
 pub(crate) use data::Data;
 pub(crate) use hosts::{Hosts, Kind, Requests};
 pub(crate) use limits::{Limits, Maximum};
@@ -26,9 +30,11 @@ pub(crate) use mount::Mount;
 pub(crate) use network::{Egress, Lists, Moment, Transport, Upstream};
 pub(crate) use operator::Operator;
 pub(crate) use project::Project;
-pub(crate) use secrets::{DeclaredSecret, Foreign, Secrets};
-pub(crate) use server::Server;
+pub(crate) use secrets::{DeclaredSecret, Foreign, Per, Secrets};
+pub(crate) use serve::{Audit, Serve};
+pub(crate) use server::{Guarding, Server};
 pub(crate) use size::Size;
+pub(crate) use tool::ToolRule;
 
 /// A value and where it stands, in bytes from the beginning of the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]

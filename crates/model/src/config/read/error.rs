@@ -113,6 +113,10 @@ fn operators(field: &str) -> Option<&'static str> {
             "where a name leads is not for a project to say, else it could lead into your network: put it into \
              `config.toml`",
         ),
+        "serve" | "identity" | "keys" | "peers" | "roles" | "audit" => Some(
+            "who may do what is not for a project to say, else whoever wrote it could let himself in: put it into \
+             `config.toml`",
+        ),
         "allow" => Some("in a project, each server's table has its own `hosts`"),
         _ => None,
     }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, DeclaredSecret, Egress, Hosts, Limits, Maximum, Server, Upstream};
+use super::{
+    At, Audit, DeclaredSecret, Egress, Hosts, Identity, Key, Limits, Maximum, Peer, Role, Serve, Server,
+    Upstream,
+};
 
 /// The operator's configuration: `config.toml` in Fumehood's configuration folder.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -35,6 +38,22 @@ pub(crate) struct Operator {
     /// Hosts of servers that no project declares, by the name of the server; as `hosts` of a server.
     #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
     pub(crate) allow: BTreeMap<At<String>, Hosts>,
+    /// How `fumehood serve` is reached.
+    pub(crate) serve: Option<Serve>,
+    /// Issuers whose tokens count, by a name for them.
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
+    pub(crate) identity: BTreeMap<At<String>, Identity>,
+    /// Keys of callers that have no token, by a name for them.
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
+    pub(crate) keys: BTreeMap<At<String>, Key>,
+    /// Users of this machine who come over the Unix socket, by a name for them.
+    #[schemars(extend("propertyNames" = { "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" }))]
+    pub(crate) peers: BTreeMap<At<String>, Peer>,
+    /// What each role may use, by its name.
+    #[schemars(extend("propertyNames" = { "minLength": 1, "maxLength": 128 }))]
+    pub(crate) roles: BTreeMap<At<String>, Role>,
+    /// The record of what was done.
+    pub(crate) audit: Option<Audit>,
 }
 
 /// What holds for model-written code (`fumehood exec`).

@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_spanned::Spanned;
 
 use super::At;
 
@@ -23,10 +24,38 @@ pub(crate) enum Secrets {
         #[schemars(extend(
             "maxProperties" = 32,
             "propertyNames" = { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "enum": ["HOME", "TMPDIR"] } },
-            "additionalProperties" = { "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$" },
         ))]
-        BTreeMap<At<String>, At<String>>,
+        BTreeMap<At<String>, SecretRef>,
     ),
+}
+
+/// Which secret, and whose value of it.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(untagged)]
+pub(crate) enum SecretRef {
+    /// The one of this name.
+    Name(#[schemars(regex(pattern = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"))] At<String>),
+    /// Name and whose value apart.
+    Table(SecretTable),
+}
+
+/// Name and whose value apart.
+#[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SecretTable {
+    /// The secret's name.
+    #[schemars(regex(pattern = r"^[A-Za-z_][A-Za-z0-9_]{0,63}$"))]
+    pub(crate) name: At<String>,
+    /// Whose value: the same for all where nothing is said, or `user`, with `cell = "user"`: each caller's own.
+    pub(crate) per: Option<At<Per>>,
+}
+
+/// Whose value of a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Per {
+    /// Each caller's own.
+    User,
 }
 
 impl Default for Secrets {
@@ -56,6 +85,65 @@ impl<'de> Visitor<'de> for SecretsVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Secrets, A::Error> {
         Deserialize::deserialize(MapAccessDeserializer::new(map)).map(Secrets::Variables)
+    }
+}
+
+impl SecretRef {
+    /// The secret's name.
+    pub(crate) fn name(&self) -> &At<String> {
+        match self {
+            Self::Name(name) => name,
+            Self::Table(table) => &table.name,
+        }
+    }
+
+    /// Whose value, where it is said.
+    pub(crate) fn per(&self) -> Option<&At<Per>> {
+        match self {
+            Self::Name(_) => None,
+            Self::Table(table) => table.per.as_ref(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for SecretRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = Spanned::<Read>::deserialize(deserializer)?;
+        let span = read.span();
+        Ok(match read.into_inner() {
+            Read::Name(name) => Self::Name(At(Spanned::new(span, name))),
+            Read::Table(table) => Self::Table(table),
+        })
+    }
+}
+
+/// What was read, before it is known where it stood.
+enum Read {
+    Name(String),
+    Table(SecretTable),
+}
+
+impl<'de> Deserialize<'de> for Read {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ReadVisitor)
+    }
+}
+
+struct ReadVisitor;
+
+impl<'de> Visitor<'de> for ReadVisitor {
+    type Value = Read;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a secret's name, or a table with `name` and `per`")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Read, E> {
+        Ok(Read::Name(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Read, A::Error> {
+        Deserialize::deserialize(MapAccessDeserializer::new(map)).map(Read::Table)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{At, Data, Hosts, Limits, Lists, Moment, Mount, Secrets, Transport};
+use super::{At, Data, Hosts, Limits, Lists, Moment, Mount, Secrets, ToolRule, Transport};
 
 /// One MCP server: how it is started, and what of the host it gets.
 #[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -71,4 +71,25 @@ pub(crate) struct Server {
     /// With `transport = "http"`: the TCP port it listens on inside.
     #[schemars(range(min = 1, max = 65535))]
     pub(crate) port: Option<At<i64>>,
+    /// Whose cell it runs in behind `fumehood serve`: `server` where nothing is said, one for all callers; `user`, one for
+    /// each; or `group:NAME`, one of this name.
+    #[schemars(regex(pattern = "^(server|user|group:[A-Za-z0-9][A-Za-z0-9._-]{0,63})$"))]
+    pub(crate) cell: Option<At<String>>,
+    /// In the operator's file: `guarded` where nothing is said, or `pass-through`, where results and server-initiated
+    /// requests are passed on as they are.
+    pub(crate) profile: Option<At<Guarding>>,
+    /// What holds for calls of its tools, by their names.
+    #[serde(default)]
+    #[schemars(extend("propertyNames" = { "minLength": 1, "maxLength": 256 }))]
+    pub(crate) tools: BTreeMap<At<String>, ToolRule>,
+}
+
+/// What is done with what a server says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Guarding {
+    /// Results are bounded and marked, and what it asks of its callers is judged.
+    Guarded,
+    /// It is passed on as it is.
+    PassThrough,
 }

@@ -7,7 +7,14 @@
 #![forbid(unsafe_code)]
 
 pub use model::guard;
+pub use object::{Object, Verb};
+pub use refusal::{Code, Refusal};
 
+pub mod limits;
+pub mod object;
 pub mod principal;
 pub mod refusal;
+pub mod screen;
 pub mod token;
+
+mod place;

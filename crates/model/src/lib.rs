@@ -14,6 +14,7 @@ pub mod layer;
 pub mod limits;
 pub mod mount;
 pub mod name;
+pub mod needle;
 pub mod profile;
 pub mod request;
 pub mod reviewer;

@@ -288,6 +288,9 @@ impl Configuration {
             hosts,
             most_data: self.most_data(),
             reviewers: self.operator.reviewers().clone(),
+            cell: plan.cell().clone(),
+            is_pass_through: plan.is_pass_through(),
+            tools: plan.tools().clone(),
         })
     }
 

@@ -10,6 +10,7 @@ use std::fmt;
 use model::digest::Digest;
 use model::name::ServerName;
 use model::profile::Profile;
+use model::tier::Tier;
 
 use crate::fingerprint::Fingerprint;
 
@@ -65,6 +66,10 @@ pub struct Pinned {
     pub headers: Vec<String>,
     /// What it sees of the host: `PATH` or `PATH:rw`.
     pub mounts: Vec<String>,
+    /// How much each tool can do, for those that the declaration names.
+    pub tiers: BTreeMap<String, Tier>,
+    /// Parameters that come from whoever is acting: `TOOL/PARAMETER`, with where from.
+    pub bound: BTreeMap<String, String>,
 }
 
 /// How a server's lists were read.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
@@ -158,6 +159,8 @@ fn pinned(version: &str) -> Pinned {
         secrets: [("KEY".to_owned(), "key".to_owned())].into(),
         headers: Vec::new(),
         mounts: Vec::new(),
+        tiers: BTreeMap::new(),
+        bound: BTreeMap::new(),
     }
 }
 

@@ -79,6 +79,8 @@ pub(crate) async fn prepare(
         secrets: BTreeMap::new(),
         headers: Vec::new(),
         mounts: Vec::new(),
+        tiers: BTreeMap::new(),
+        bound: BTreeMap::new(),
     };
     let mut tree = None;
     if let (Some(before), true) = (pinned, matches!(target.source, Source::Package(_))) {

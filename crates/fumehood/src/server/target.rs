@@ -9,12 +9,13 @@ use std::{
 use cell::folders::Folders;
 use cell_api::spec::CellSpec;
 use model::{
-    config::Transport,
+    config::{ToolRule, Transport, Whose},
     digest::Digest,
     name::ServerName,
     profile::Profile,
     reviewer::PublicKey,
     secret::{Per, SecretUse},
+    tier::Tier,
 };
 use packages::Asked;
 use tools::lock::{Lists, Pinned};
@@ -50,6 +51,12 @@ pub(crate) struct Target {
     pub(crate) most_data: Option<u64>,
     /// The keys of those whose signature counts as accepted, by the operator's file.
     pub(crate) reviewers: BTreeSet<PublicKey>,
+    /// Whose cell it runs in behind the gateway.
+    pub(crate) cell: Whose,
+    /// Whether what it says is passed on as it is.
+    pub(crate) is_pass_through: bool,
+    /// What holds for calls of its tools, by their names.
+    pub(crate) tools: BTreeMap<String, ToolRule>,
 }
 
 /// Who declares a server.
@@ -145,6 +152,20 @@ impl Target {
         }
     }
 
+    /// Tiers, as they are pinned.
+    fn tiers(&self) -> BTreeMap<String, Tier> {
+        self.tools.iter().map(|(tool, rule)| (tool.clone(), rule.tier())).collect()
+    }
+
+    /// Bound parameters, as they are pinned.
+    fn bound(&self) -> BTreeMap<String, String> {
+        let of_tool = |(tool, rule): (&String, &ToolRule)| {
+            let parameters = rule.bind().iter();
+            parameters.map(|(name, from)| (format!("{tool}/{name}"), from.to_string())).collect::<Vec<_>>()
+        };
+        self.tools.iter().flat_map(of_tool).collect()
+    }
+
     /// What the declaration says that the table does not, each in words; nothing where they agree.
     pub(crate) fn differences(&self, pinned: &Pinned) -> Vec<String> {
         let mut differences = Vec::new();
@@ -169,6 +190,12 @@ impl Target {
         compare("secrets", pairs(&self.secrets()), pairs(&pinned.secrets));
         compare("headers", sorted(&self.headers()), sorted(&pinned.headers));
         compare("mounts", sorted(&self.mounts()), sorted(&pinned.mounts));
+        let tiers = |map: &BTreeMap<String, Tier>| {
+            let tiers: Vec<String> = map.iter().map(|(tool, tier)| format!("{tool}={tier}")).collect();
+            tiers.join(", ")
+        };
+        compare("tiers", tiers(&self.tiers()), tiers(&pinned.tiers));
+        compare("bound parameters", pairs(&self.bound()), pairs(&pinned.bound));
         differences
     }
 
@@ -188,6 +215,8 @@ impl Target {
         pinned.headers.sort();
         pinned.mounts = self.mounts();
         pinned.mounts.sort();
+        pinned.tiers = self.tiers();
+        pinned.bound = self.bound();
     }
 }
 

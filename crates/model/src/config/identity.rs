@@ -233,21 +233,15 @@ fn provider(
         source
             .add(at.span(), &complaint.help("add the claim that has it, such as `claims.tenant = \"tid\"`"));
     }
-    let issuer = match &written.issuer {
-        Some(at) => kept(source, at, |text| issuer(text))?,
-        None => {
-            if !source.is_left_out(&["identity", name.get(), "issuer"]) {
-                let complaint =
-                    Complaint::new(format!("the identity provider `{}` has no `issuer`", name.get()));
-                source.add(
-                    name.span(),
-                    &complaint
-                        .help("write `issuer = \"https://idp.example.com\"`, as its tokens say it in `iss`"),
-                );
-            }
-            return None;
+    let Some(at) = &written.issuer else {
+        if !source.is_left_out(&["identity", name.get(), "issuer"]) {
+            let complaint = Complaint::new(format!("the identity provider `{}` has no `issuer`", name.get()));
+            let help = "write `issuer = \"https://idp.example.com\"`, as its tokens say it in `iss`";
+            source.add(name.span(), &complaint.help(help));
         }
+        return None;
     };
+    let issuer = kept(source, at, |text| issuer(text))?;
     Some(IdentityProvider {
         issuer,
         audience,

@@ -9,18 +9,27 @@ use super::written;
 
 /// The schema (draft 2020-12) of a project's `fumehood.toml`: indented JSON with a line end.
 pub fn project() -> String {
-    text::<written::Project>()
+    let mut schema = value::<written::Project>();
+    // The two files have one type of server, and this is not for a project to say.
+    let server = schema.pointer_mut("/$defs/Server/properties").and_then(Value::as_object_mut);
+    if let Some(properties) = server {
+        properties.remove("profile");
+    }
+    let definitions = schema.pointer_mut("/$defs").and_then(Value::as_object_mut);
+    if let Some(definitions) = definitions {
+        definitions.remove("Guarding");
+    }
+    format!("{schema:#}\n")
 }
 
 /// The schema (draft 2020-12) of the operator's `config.toml`: indented JSON with a line end.
 pub fn operator() -> String {
-    text::<written::Operator>()
+    format!("{:#}\n", value::<written::Operator>())
 }
 
-fn text<T: JsonSchema>() -> String {
+fn value<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with_transform(RecursiveTransform(without_null));
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    format!("{:#}\n", schema.to_value())
+    settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
 /// An optional key may be left out; it cannot be null, which TOML does not have.

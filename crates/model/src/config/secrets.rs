@@ -52,9 +52,12 @@ pub(super) const MOST_SECRETS: usize = 32;
 /// The most hosts, methods, paths or places of a binding.
 const MOST_TERMS: usize = 64;
 
+/// Variable, secret, and whose value of it.
+type Written<'a> = (&'a At<String>, &'a At<String>, Option<&'a At<written::Per>>);
+
 /// `secrets` of a server. `cell` is whose cell it runs in.
 pub(super) fn used(written: &written::Secrets, cell: &Whose, source: &mut Source<'_>) -> Vec<SecretUse> {
-    let triples: Vec<(&At<String>, &At<String>, Option<&At<written::Per>>)> = match written {
+    let triples: Vec<Written<'_>> = match written {
         written::Secrets::Names(names) => names.iter().map(|name| (name, name, None)).collect(),
         written::Secrets::Variables(variables) => {
             variables.iter().map(|(variable, secret)| (variable, secret.name(), secret.per())).collect()

@@ -19,13 +19,14 @@ impl Url {
     }
 }
 
+/// How to write one.
+const SHAPE: &str = "write `https://HOST/PATH`, without user, password and fragment";
 /// Longest URL, in bytes.
 const LONGEST: usize = 2048;
 
 /// Checks a URL: what goes over the net is encrypted, what stays on this machine need not be.
 pub(super) fn secure(text: &str) -> Result<Url, Complaint> {
     let fault = |why: &str, help: &str| Err(Complaint::new(format!("`{text}` {why}")).help(help));
-    const SHAPE: &str = "write `https://HOST/PATH`, without user, password and fragment";
     let Some((scheme, rest)) = text.split_once("://") else { return fault("is not a URL", SHAPE) };
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b"#\\\"<>^`{|}".contains(&byte));

@@ -1,6 +1,7 @@
 //! A lock file, read and refused at the first line that is not as it should be.
 
 use model::name::ServerName;
+use model::tier::Tier;
 use toml::de::{DeTable, DeValue};
 
 use crate::fingerprint::is_short;
@@ -11,7 +12,7 @@ use super::source::{is_integrity, is_platform, is_source, is_url};
 use super::value::{Fault, Fields, is_text, wrong};
 use super::{Lists, Lock, MAX_LOCK, Pinned, VERSION, text};
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "source",
     "command",
     "integrity",
@@ -26,6 +27,8 @@ const KEYS: [&str; 14] = [
     "secrets",
     "headers",
     "mounts",
+    "tiers",
+    "bound",
 ];
 
 pub(super) fn strictly(file: &str, bytes: &[u8]) -> Result<Lock, LockError> {
@@ -133,6 +136,17 @@ fn pinned(at: usize, table: &DeTable<'_>) -> Result<Pinned, Fault> {
         )?,
         headers: fields.list("headers")?,
         mounts: fields.list("mounts")?,
+        tiers: fields.map("tiers", "has to be a tool with `1`, `2` or `3`", |tool, number| {
+            let tier = Tier::ALL.into_iter().find(|tier| tier.to_string() == number)?;
+            is_text(tool).then_some(tier)
+        })?,
+        bound: fields.map(
+            "bound",
+            "has to be `TOOL/PARAMETER` with where its value comes from",
+            |parameter, from| {
+                (parameter.contains('/') && is_text(parameter) && is_text(from)).then(|| from.to_owned())
+            },
+        )?,
     })
 }
 

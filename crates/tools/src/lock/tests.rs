@@ -32,6 +32,8 @@ fn package() -> Pinned {
         secrets: [("WEATHER_KEY".to_owned(), "weather".to_owned())].into(),
         headers: vec!["x-key=${KEY}".to_owned()],
         mounts: vec!["docs".to_owned(), "Ü/\u{202e}\"\\\n:rw".to_owned()],
+        tiers: [("forecast".to_owned(), Tier::One), ("station.delete".to_owned(), Tier::Three)].into(),
+        bound: [("forecast/user_id".to_owned(), "claims.sub".to_owned())].into(),
     }
 }
 
@@ -50,6 +52,8 @@ fn command() -> Pinned {
         secrets: BTreeMap::new(),
         headers: Vec::new(),
         mounts: Vec::new(),
+        tiers: BTreeMap::new(),
+        bound: BTreeMap::new(),
         ..package()
     }
 }
@@ -106,6 +110,9 @@ mounts = [
   "docs",
   "Ü/\u202E\"\\\n:rw",
 ]
+tiers.forecast = "1"
+tiers."station.delete" = "3"
+bound."forecast/user_id" = "claims.sub"
 "#;
 
 #[test]
@@ -139,7 +146,7 @@ fn the_digest_is_of_the_table_as_written() {
 
 #[test]
 fn every_key_is_in_the_digest() {
-    let changes: [fn(&mut Pinned); 17] = [
+    let changes: [fn(&mut Pinned); 19] = [
         |pinned| pinned.source = "npx:@acme/weather-mcp@1.4.3".to_owned(),
         |pinned| pinned.command.push("--all".to_owned()),
         |pinned| pinned.command = vec!["npx -y @acme/weather-mcp".to_owned()],
@@ -157,6 +164,8 @@ fn every_key_is_in_the_digest() {
         |pinned| pinned.secrets.extend([("WEATHER_KEY".to_owned(), "other".to_owned())]),
         |pinned| pinned.headers = vec!["x-key=${OTHER}".to_owned()],
         |pinned| pinned.mounts = vec!["docs:rw".to_owned()],
+        |pinned| pinned.tiers = [("forecast".to_owned(), Tier::Two)].into(),
+        |pinned| pinned.bound.clear(),
     ];
     let mut seen = vec![package().digest(&name("a"))];
     for change in changes {

@@ -37,6 +37,8 @@ pub(super) fn table(name: &ServerName, pinned: &Pinned) -> String {
         secrets,
         headers,
         mounts,
+        tiers,
+        bound,
     } = pinned;
     let mut table = Table(header(name));
     table.text("source", source);
@@ -53,6 +55,8 @@ pub(super) fn table(name: &ServerName, pinned: &Pinned) -> String {
     table.map("secrets", secrets);
     table.list("headers", headers);
     table.list("mounts", mounts);
+    table.map("tiers", tiers);
+    table.map("bound", bound);
     table.0
 }
 

@@ -3,6 +3,7 @@
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
+use proptest::sample::select;
 
 use super::*;
 
@@ -91,11 +92,13 @@ fn any_pinned() -> impl Strategy<Value = Pinned> {
         any_digest(),
         "[0-9a-f]{16}",
         btree_map(text(), text(), 0..3),
+        btree_map(text(), select(Tier::ALL.to_vec()), 0..3),
+        btree_map("[a-z]{1,4}/[a-z.]{1,4}", text(), 0..3),
     );
     (first, second, third).prop_map(|(first, second, third)| {
         let (source, command, integrity, tree) = first;
         let (content, scripts, hosts, mounts) = second;
-        let (client, keys, fingerprint, short, secrets) = third;
+        let (client, keys, fingerprint, short, secrets, tiers, bound) = third;
         Pinned {
             source,
             command,
@@ -111,6 +114,8 @@ fn any_pinned() -> impl Strategy<Value = Pinned> {
             secrets,
             headers: Vec::new(),
             mounts,
+            tiers,
+            bound,
         }
     })
 }

@@ -25,12 +25,12 @@ fn what_editors_and_version_control_do_to_it() {
             14,
             "conflict marker",
         );
-        refused(&format!("{TEXT}{marker}\n"), 45, "conflict marker");
+        refused(&format!("{TEXT}{marker}\n"), 48, "conflict marker");
         refused(&format!("{marker}\n{TEXT}"), 1, "conflict marker");
     }
     let bytes = [TEXT.as_bytes(), b"\xff\n"].concat();
     let error = Lock::parse("l", &bytes).unwrap_err();
-    assert_eq!((error.line(), error.fault()), (45, &LockFault::NotUtf8));
+    assert_eq!((error.line(), error.fault()), (48, &LockFault::NotUtf8));
     let error = Lock::parse("l", &vec![b'#'; MAX_LOCK + 1]).unwrap_err();
     assert_eq!((error.line(), error.fault()), (1, &LockFault::TooLarge));
     for text in
@@ -139,6 +139,21 @@ fn what_is_empty_is_left_out() {
         let text = TEXT.replacen("client = \"plain\"", &format!("{key} = []\nclient = \"plain\""), 1);
         refused(&text, 9, "as Fumehood has it");
     }
+}
+
+#[test]
+fn a_tier_is_one_of_three_and_a_bound_parameter_names_its_tool() {
+    let line = |text: &str| text.lines().position(|line| line.starts_with("tiers.forecast")).unwrap() + 1;
+    for wrong in ["\"0\"", "\"4\"", "\"one\"", "1", "\"\""] {
+        let text = TEXT.replace("tiers.forecast = \"1\"", &format!("tiers.forecast = {wrong}"));
+        refused(&text, line(&text), "`tiers.forecast` has to be a tool with `1`, `2` or `3`");
+    }
+    let text = TEXT.replace("bound.\"forecast/user_id\"", "bound.user_id");
+    refused(
+        &text,
+        line(TEXT) + 2,
+        "`bound.user_id` has to be `TOOL/PARAMETER` with where its value comes from",
+    );
 }
 
 #[test]

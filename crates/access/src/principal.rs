@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
+use model::config::{ClaimPath, LocalKey, Peer};
 use model::name::ServerName;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// Issuer of callers that the operator named in its own file, by a key.
@@ -26,7 +27,7 @@ pub struct Principal {
     scopes: BTreeSet<String>,
     actors: Vec<Actor>,
     client: Option<String>,
-    claims: Map<String, Value>,
+    claims: Value,
     how: How,
     server: Option<ServerName>,
     expires: Option<SystemTime>,
@@ -80,6 +81,26 @@ pub struct Known {
     pub roles: BTreeSet<String>,
 }
 
+impl From<&LocalKey> for Known {
+    fn from(key: &LocalKey) -> Self {
+        Self {
+            subject: key.subject().to_owned(),
+            tenant: key.tenant().map(str::to_owned),
+            roles: key.roles().iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl From<&Peer> for Known {
+    fn from(peer: &Peer) -> Self {
+        Self {
+            subject: peer.subject().to_owned(),
+            tenant: peer.tenant().map(str::to_owned),
+            roles: peer.roles().iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 /// What a verified token says.
 pub(crate) struct Proven {
     pub(crate) issuer: String,
@@ -89,7 +110,7 @@ pub(crate) struct Proven {
     pub(crate) scopes: BTreeSet<String>,
     pub(crate) actors: Vec<Actor>,
     pub(crate) client: Option<String>,
-    pub(crate) claims: Map<String, Value>,
+    pub(crate) claims: Value,
     pub(crate) expires: Option<SystemTime>,
 }
 
@@ -130,8 +151,7 @@ impl Principal {
 
     fn known(issuer: &str, known: Known, how: How, server: Option<ServerName>) -> Self {
         let Known { subject, tenant, roles } = known;
-        let claims =
-            Map::from_iter([("iss".to_owned(), issuer.into()), ("sub".to_owned(), subject.clone().into())]);
+        let claims = json!({ "iss": issuer, "sub": subject });
         Self {
             issuer: issuer.to_owned(),
             subject,
@@ -182,10 +202,9 @@ impl Principal {
         self.client.as_deref()
     }
 
-    /// The claim at a dotted path, such as `realm_access.roles`; see [`claim_at`]. A caller without a token has `iss`
-    /// and `sub` only.
-    pub fn claim(&self, path: &str) -> Option<&Value> {
-        claim_at(&self.claims, path)
+    /// What its token says there. A caller without a token has the claims `iss` and `sub` only.
+    pub fn claim(&self, path: &ClaimPath) -> Option<&Value> {
+        path.find(&self.claims)
     }
 
     /// How it proved who it is.
@@ -225,33 +244,6 @@ pub fn key_of(issuer: &str, subject: &str, tenant: Option<&str>) -> String {
     }
     hash.finalize().iter().fold(String::with_capacity(64), |text, byte| format!("{text}{byte:02x}"))
 }
-
-/// The claim at a dotted path. A claim's own name may have dots in it (`https://example.com/tenant`); where a path can
-/// be read in two ways of which both are there, it is none: a claim that somebody else can name does not stand in for another.
-pub fn claim_at<'a>(claims: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let mut found = None;
-    for (end, rest) in ends(path) {
-        let Some(value) = path.get(..end).and_then(|name| claims.get(name)) else { continue };
-        let value = match rest {
-            None => Some(value),
-            Some(rest) => value.as_object().and_then(|inner| claim_at(inner, rest)),
-        };
-        if value.is_some() && found.is_some() {
-            return None;
-        }
-        found = found.or(value);
-    }
-    found
-}
-
-/// Where a first name of the path can end, each with what comes after it.
-fn ends(path: &str) -> impl Iterator<Item = (usize, Option<&str>)> {
-    let dots = path.match_indices('.').map(|(at, _)| (at, path.get(at + 1..)));
-    dots.chain([(path.len(), None)]).take(MAX_STEPS)
-}
-
-/// Most names in a path; more are not looked at.
-const MAX_STEPS: usize = 16;
 
 #[cfg(test)]
 mod tests;

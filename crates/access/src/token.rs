@@ -8,13 +8,11 @@ mod error;
 mod keys;
 #[cfg(feature = "guard-off")]
 mod naive;
-mod settings;
 mod unverified;
 mod verifier;
 
 pub use error::TokenError;
 pub use keys::{KeySet, KeySetError, MAX_KEYS};
-pub use settings::{Algorithm, ClaimPaths, Settings};
 pub use unverified::{MAX_LENGTH, Unverified};
 pub use verifier::{MAX_ACTORS, Verifier};
 

@@ -1,51 +1,6 @@
 use proptest::prelude::*;
-use serde_json::json;
 
 use super::*;
-
-fn claims(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        other => panic!("{other} is no object"),
-    }
-}
-
-#[test]
-fn a_claim_is_found_by_its_dotted_path() {
-    let claims = claims(json!({
-        "sub": "ann",
-        "realm_access": { "roles": ["a"] },
-        "https://example.com/tenant": "t1",
-        "https://example.com/app": { "tenant": "t2" },
-        "a": { "b": { "c": 1 } },
-    }));
-    for (path, value) in [
-        ("sub", Some(json!("ann"))),
-        ("realm_access.roles", Some(json!(["a"]))),
-        ("https://example.com/tenant", Some(json!("t1"))),
-        ("https://example.com/app.tenant", Some(json!("t2"))),
-        ("a.b.c", Some(json!(1))),
-        ("a.b.d", None),
-        ("sub.x", None),
-        ("", None),
-        ("a.", None),
-        (".a", None),
-    ] {
-        assert_eq!(claim_at(&claims, path), value.as_ref(), "{path}");
-    }
-}
-
-#[test]
-fn a_path_that_can_be_read_in_two_ways_is_none() {
-    let claims = claims(json!({ "org": { "tenant": "one" }, "org.tenant": "two" }));
-    assert_eq!(claim_at(&claims, "org.tenant"), None);
-}
-
-#[test]
-fn a_path_of_many_dots_ends() {
-    let claims = claims(json!({ "a": { "a": { "a": 1 } } }));
-    assert_eq!(claim_at(&claims, &"a.".repeat(10_000)), None);
-}
 
 #[test]
 fn nobody_is_somebody_of_another_source() {

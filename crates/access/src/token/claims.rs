@@ -3,18 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::error::TokenError;
-use crate::principal::{Actor, claim_at};
+use crate::principal::Actor;
 
 /// A text that is not empty, if the claim is there.
-pub(super) fn text<'a>(
-    claims: &'a Map<String, Value>,
-    path: &str,
-    name: &'static str,
-) -> Result<Option<&'a str>, TokenError> {
-    match claim_at(claims, path) {
+pub(super) fn text<'a>(claim: Option<&'a Value>, name: &'static str) -> Result<Option<&'a str>, TokenError> {
+    match claim {
         None => Ok(None),
         Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
         Some(_) => Err(TokenError::Claim(name)),
@@ -23,11 +19,10 @@ pub(super) fn text<'a>(
 
 /// A list of texts or one text, if the claim is there.
 pub(super) fn texts(
-    claims: &Map<String, Value>,
-    path: &str,
+    claim: Option<&Value>,
     name: &'static str,
 ) -> Result<Option<BTreeSet<String>>, TokenError> {
-    match claim_at(claims, path) {
+    match claim {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(BTreeSet::from([text.clone()]))),
         Some(Value::Array(items)) => {
@@ -39,7 +34,7 @@ pub(super) fn texts(
 }
 
 /// A time, as the distance from 1970 (RFC 7519, section 2: NumericDate), if the claim is there.
-pub(super) fn date(claims: &Map<String, Value>, name: &'static str) -> Result<Option<Duration>, TokenError> {
+pub(super) fn date(claims: &Value, name: &'static str) -> Result<Option<Duration>, TokenError> {
     match claims.get(name) {
         None => Ok(None),
         Some(Value::Number(number)) => {
@@ -56,7 +51,7 @@ pub(super) fn date(claims: &Map<String, Value>, name: &'static str) -> Result<Op
 const LATEST: f64 = 253_402_300_799.0;
 
 /// Those who act for the subject, the one who acts now first (RFC 8693, section 4.1).
-pub(super) fn actors(claims: &Map<String, Value>, most: usize) -> Result<Vec<Actor>, TokenError> {
+pub(super) fn actors(claims: &Value, most: usize) -> Result<Vec<Actor>, TokenError> {
     let mut actors = Vec::new();
     let mut next = claims.get("act");
     while let Some(act) = next {

@@ -3,11 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::DecodingKey;
+use model::config::Algorithm;
 use model::guard::off;
 use model::json::{self, JsonError};
 use serde_json::{Map, Value};
-
-use super::settings::Algorithm;
 
 /// Most keys that are kept of a set. Issuers have a handful.
 pub const MAX_KEYS: usize = 100;
@@ -167,7 +166,7 @@ impl Key {
         };
         // RFC 9864 has a name of its own for EdDSA with this curve.
         let declared =
-            |name: &str| name == algorithm.name() || (algorithm == Algorithm::EdDsa && name == "Ed25519");
+            |name: &str| name == algorithm.as_str() || (algorithm == Algorithm::EdDsa && name == "Ed25519");
         let agrees = self.is_for_signatures && self.algorithm.as_deref().is_none_or(declared);
         self.kind == kind && (agrees || off("token-key-fits"))
     }

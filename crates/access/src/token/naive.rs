@@ -1,10 +1,10 @@
 //! What a judge does that lets the token say how it is judged. In no product build: controls show with it that the attacks
 //! work where the guards are not.
 
+use model::config::Algorithm;
 use model::guard::off;
 
 use super::keys::{Key, KeySet};
-use super::settings::Algorithm;
 use super::unverified::Unverified;
 
 /// Whether a judge without the guards that are taken away would believe the signature.
@@ -35,7 +35,7 @@ fn is_by_public_key(token: &Unverified<'_>, algorithm: &str, keys: &KeySet) -> b
 
 fn is_by_embedded_key(token: &Unverified<'_>, algorithm: &str) -> bool {
     let key = token.header().get("jwk").and_then(|jwk| Key::read_anyhow(jwk.as_object()?));
-    let algorithm = algorithm.parse::<Algorithm>().ok();
+    let algorithm = Algorithm::ALL.into_iter().find(|known| known.as_str() == algorithm);
     key.zip(algorithm)
         .is_some_and(|(key, algorithm)| key.signed(algorithm, token.message(), token.signature()))
 }

@@ -15,7 +15,7 @@ pub const MAX_LENGTH: usize = 16 * 1024;
 #[derive(Debug)]
 pub struct Unverified<'a> {
     header: Map<String, Value>,
-    claims: Map<String, Value>,
+    claims: Value,
     message: &'a str,
     signature: &'a str,
 }
@@ -37,7 +37,7 @@ impl<'a> Unverified<'a> {
         if claims.contains('.') {
             return Err(shape);
         }
-        Ok(Self { header: object(header)?, claims: object(claims)?, message, signature })
+        Ok(Self { header: object(header)?, claims: Value::Object(object(claims)?), message, signature })
     }
 
     /// The issuer it says it is from.
@@ -49,12 +49,12 @@ impl<'a> Unverified<'a> {
         self.claims.get("iss").and_then(Value::as_str).ok_or(TokenError::Claim("iss"))
     }
 
-    pub(super) fn claims(&self) -> &Map<String, Value> {
+    pub(super) fn claims(&self) -> &Value {
         &self.claims
     }
 
-    pub(super) fn into_claims(self) -> Map<String, Value> {
-        self.claims
+    pub(super) fn has_claim(&self, name: &str) -> bool {
+        self.claims.get(name).is_some()
     }
 
     pub(super) fn header(&self) -> &Map<String, Value> {

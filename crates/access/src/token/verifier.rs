@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use model::config::{Algorithm, IdentityProvider};
 use model::guard::off;
 use serde_json::Value;
 
@@ -11,7 +12,6 @@ use super::error::TokenError;
 use super::keys::KeySet;
 #[cfg(feature = "guard-off")]
 use super::naive;
-use super::settings::{Algorithm, Settings};
 use super::unverified::Unverified;
 use crate::principal::{Actor, Principal, Proven};
 
@@ -21,18 +21,18 @@ pub const MAX_ACTORS: usize = 8;
 /// Judges the tokens of one issuer.
 #[derive(Debug, Clone)]
 pub struct Verifier {
-    settings: Settings,
+    provider: IdentityProvider,
 }
 
 impl Verifier {
-    /// A judge of the tokens that `settings` describe.
-    pub fn new(settings: Settings) -> Self {
-        Self { settings }
+    /// A judge of the tokens of `provider`.
+    pub fn new(provider: IdentityProvider) -> Self {
+        Self { provider }
     }
 
-    /// What it expects.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    /// Whose tokens, and what is expected of them.
+    pub fn provider(&self) -> &IdentityProvider {
+        &self.provider
     }
 
     /// Who the token at `now` is a proof of, with the keys of the issuer.
@@ -41,54 +41,48 @@ impl Verifier {
     ///
     /// [`TokenError`]; where [`TokenError::needs_key`] says so, newer keys may help.
     pub fn verify(&self, token: &str, keys: &KeySet, now: SystemTime) -> Result<Principal, TokenError> {
-        self.judge(Unverified::read(token)?, keys, now)
+        self.judge(&Unverified::read(token)?, keys, now, None)
     }
 
-    /// As [`Verifier::verify`], for a token that was taken apart already.
+    /// As [`Verifier::verify`], for a token that was taken apart already. `resource` is what the request is for (RFC 8707): a
+    /// token that is meant for it needs no other audience.
     ///
     /// # Errors
     ///
     /// As [`Verifier::verify`].
     pub fn judge(
         &self,
-        token: Unverified<'_>,
+        token: &Unverified<'_>,
         keys: &KeySet,
         now: SystemTime,
+        resource: Option<&str>,
     ) -> Result<Principal, TokenError> {
-        if token.issuer()? != self.settings.issuer && !off("token-issuer") {
+        if token.issuer()? != self.provider.issuer() && !off("token-issuer") {
             return Err(TokenError::Issuer);
         }
-        let is_declared = self.kind(&token)?;
+        let is_declared = self.kind(token)?;
         if token.header().contains_key("crit") && !off("token-critical") {
             return Err(TokenError::Critical);
         }
-        self.signature(&token, keys)?;
+        self.signature(token, keys)?;
         // From here on everything is what the issuer said.
         if !is_declared && !off("token-kind") {
-            is_access_token(&token)?;
+            is_access_token(token)?;
         }
-        if token.claims().contains_key("cnf") && !off("token-bound") {
+        if token.has_claim("cnf") && !off("token-bound") {
             return Err(TokenError::Bound);
         }
-        self.audience(&token)?;
-        let expires = self.times(&token, now)?;
+        self.audience(token, resource)?;
+        let expires = self.times(token, now)?;
         self.principal(token, expires)
     }
 
     /// Whether the header declares an access token. RFC 8725, section 3.11: what declares something else is none.
     fn kind(&self, token: &Unverified<'_>) -> Result<bool, TokenError> {
-        let kind = token.header_text("typ")?.map(|kind| {
-            let kind = kind.to_ascii_lowercase();
-            kind.strip_prefix("application/").map_or(kind.clone(), str::to_owned)
-        });
-        let is_wanted = match (&self.settings.token_types, &kind) {
-            (Some(types), Some(kind)) => types.iter().any(|wanted| wanted.eq_ignore_ascii_case(kind)),
-            (Some(_), None) => false,
-            (None, Some(kind)) => kind == ACCESS_TOKEN || kind == "jwt",
-            (None, None) => true,
-        };
+        let kind = token.header_text("typ")?;
+        let is_wanted = self.provider.takes_type(kind);
         if is_wanted || off("token-kind") {
-            Ok(kind.as_deref() == Some(ACCESS_TOKEN))
+            Ok(kind.is_some_and(|kind| ACCESS_TOKEN.iter().any(|name| kind.eq_ignore_ascii_case(name))))
         } else {
             Err(TokenError::Kind)
         }
@@ -100,8 +94,9 @@ impl Verifier {
             return Ok(());
         }
         let algorithm = token.header_text("alg")?.ok_or(TokenError::Algorithm)?;
-        let algorithm: Algorithm = algorithm.parse().map_err(|_| TokenError::Algorithm)?;
-        if !self.settings.algorithms.contains(&algorithm) && !off("token-algorithms") {
+        let known = Algorithm::ALL.into_iter().find(|known| known.as_str() == algorithm);
+        let algorithm = known.ok_or(TokenError::Algorithm)?;
+        if !self.provider.algorithms().contains(&algorithm) && !off("token-algorithms") {
             return Err(TokenError::Algorithm);
         }
         let kid = token.header_text("kid")?;
@@ -117,10 +112,16 @@ impl Verifier {
         }
     }
 
-    fn audience(&self, token: &Unverified<'_>) -> Result<(), TokenError> {
-        let audience = claims::texts(token.claims(), "aud", "aud");
-        let audience = required(audience, "aud", BTreeSet::new)?;
-        let is_ours = audience.iter().any(|audience| self.settings.audience.contains(audience));
+    fn audience(&self, token: &Unverified<'_>, resource: Option<&str>) -> Result<(), TokenError> {
+        let audience = claims::texts(token.claims().get("aud"), "aud");
+        let audience = required(audience, "aud", || self.provider.audience().iter().cloned().collect())?;
+        let is_ours = self
+            .provider
+            .audience()
+            .iter()
+            .map(String::as_str)
+            .chain(resource)
+            .any(|ours| audience.contains(ours));
         if is_ours || off("token-audience") { Ok(()) } else { Err(TokenError::Audience) }
     }
 
@@ -129,11 +130,12 @@ impl Verifier {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let expires =
             required(claims::date(token.claims(), "exp"), "exp", || Duration::from_secs(u64::MAX >> 20))?;
-        if now >= expires.saturating_add(self.settings.leeway) && !off("token-expired") {
+        if now >= expires.saturating_add(self.provider.leeway()) && !off("token-expired") {
             return Err(TokenError::Expired);
         }
         let early = optional(claims::date(token.claims(), "nbf"))?;
-        if early.is_some_and(|early| now.saturating_add(self.settings.leeway) < early) && !off("token-early")
+        if early.is_some_and(|early| now.saturating_add(self.provider.leeway()) < early)
+            && !off("token-early")
         {
             return Err(TokenError::Early);
         }
@@ -141,59 +143,60 @@ impl Verifier {
         UNIX_EPOCH.checked_add(expires).ok_or(TokenError::Claim("exp"))
     }
 
-    fn principal(&self, token: Unverified<'_>, expires: SystemTime) -> Result<Principal, TokenError> {
-        let paths = &self.settings.claims;
-        let all = token.claims();
-        let subject = claims::text(all, &paths.subject, "sub").map(|text| text.map(str::to_owned));
+    fn principal(&self, token: &Unverified<'_>, expires: SystemTime) -> Result<Principal, TokenError> {
+        let (paths, all) = (self.provider.claims(), token.claims());
+        let subject = claims::text(paths.subject.find(all), "sub").map(|text| text.map(str::to_owned));
         let subject = required(subject, "sub", String::new)?;
-        let tenant = match &paths.tenant {
-            Some(path) => claims::text(all, path, "tenant")?.map(str::to_owned),
-            None => None,
-        };
-        if tenant.is_none() && self.settings.require_tenant && !off("token-tenant") {
+        let tenant = paths.tenant.as_ref().and_then(|path| path.find(all));
+        let tenant = claims::text(tenant, "tenant")?.map(str::to_owned);
+        if tenant.is_none() && self.provider.require_tenant() && !off("token-tenant") {
             return Err(TokenError::Tenant);
         }
-        let roles = match &paths.roles {
-            Some(path) => claims::texts(all, path, "roles")?.unwrap_or_default(),
-            None => BTreeSet::new(),
-        };
-        let scopes = claims::texts(all, &paths.scope, "scope")?.unwrap_or_default();
+        let scopes = claims::texts(paths.scope.find(all), "scope")?.unwrap_or_default();
         let scopes = scopes.iter().flat_map(|text| text.split(' ')).filter(|scope| !scope.is_empty());
-        let scopes = scopes.map(str::to_owned).collect();
-        let client = match claims::text(all, "client_id", "client_id")? {
-            None => claims::text(all, "azp", "azp")?,
+        let scopes: BTreeSet<String> = scopes.map(str::to_owned).collect();
+        let roles = if paths.roles == paths.scope {
+            scopes.clone()
+        } else {
+            claims::texts(paths.roles.find(all), "roles")?.unwrap_or_default()
+        };
+        let client = match claims::text(all.get("client_id"), "client_id")? {
+            None => claims::text(all.get("azp"), "azp")?,
             client => client,
         };
         Ok(Principal::of_token(Proven {
-            issuer: self.settings.issuer.clone(),
+            issuer: self.provider.issuer().to_owned(),
             subject,
             tenant,
             roles: self.roles(roles),
             scopes,
-            actors: actors(&token)?,
+            actors: actors(token)?,
             client: client.map(str::to_owned),
             expires: Some(expires),
-            claims: token.into_claims(),
+            claims: all.clone(),
         }))
     }
 
     fn roles(&self, claimed: BTreeSet<String>) -> BTreeSet<String> {
-        match &self.settings.roles {
+        match self.provider.roles() {
             None => claimed,
-            Some(map) => claimed.iter().filter_map(|role| map.get(role)).flatten().cloned().collect(),
+            Some(map) => {
+                let held = claimed.iter().filter_map(|value| map.get(value)).flatten();
+                held.map(|role| role.as_str().to_owned()).collect()
+            }
         }
     }
 }
 
 /// RFC 9068, section 2.1.
-const ACCESS_TOKEN: &str = "at+jwt";
+const ACCESS_TOKEN: [&str; 2] = ["at+jwt", "application/at+jwt"];
 
 /// Refuses what is known to be another token of the same issuer: ID tokens have a `nonce` or a hash of what came with
 /// them (OpenID Connect Core, sections 2 and 3.3.2.11), logout tokens `events`, and some issuers say the kind in a claim `typ`.
 fn is_access_token(token: &Unverified<'_>) -> Result<(), TokenError> {
     let claims = token.claims();
     let is_another =
-        ["nonce", "at_hash", "c_hash", "s_hash", "events"].iter().any(|name| claims.contains_key(*name));
+        ["nonce", "at_hash", "c_hash", "s_hash", "events"].into_iter().any(|name| token.has_claim(name));
     let kind = claims.get("typ").and_then(Value::as_str).map(str::to_ascii_lowercase);
     let says_another =
         kind.is_some_and(|kind| matches!(kind.as_str(), "id" | "refresh" | "offline" | "logout"));

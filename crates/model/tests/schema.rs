@@ -83,6 +83,24 @@ fn schema_and_program_agree() {
         (false, "[servers.a]\ncommand = ['x']\ntransport = 'http'\nport = 65536"),
         (false, "[upstreams.'a.example']\naddress = '10.0.0.1'"),
         (false, "[egress]\nproxy_resolves = true"),
+        (
+            true,
+            "[servers.a]\ncommand = ['x']\ncell = 'user'\nsecrets.T = { name = 'T', per = 'user' }\nsecrets.U = 'U'\n\
+             [servers.a.tools.t]\ntier = 1\nbind = { u = 'claims.sub', t = 'tenant' }\ndefaults = { a = 1, b = ['x'] }\n\
+             max_bytes = '1 KiB'\nconcurrency = 1\nrate = '6/m'\ntime = '30 s'\n[servers.a.tools.'x.y']",
+        ),
+        (true, "[servers.a]\ncommand = ['x']\ncell = 'group:b'"),
+        (false, "[servers.a]\ncommand = ['x']\ncell = 'group:'"),
+        (false, "[servers.a]\ncommand = ['x']\nprofile = 'pass-through'"),
+        (false, "[servers.a]\ncommand = ['x']\nsecrets.T = { per = 'user' }"),
+        (false, "[servers.a]\ncommand = ['x']\nsecrets.T = { name = 'T', per = 'group' }"),
+        (false, "[servers.a]\ncommand = ['x']\ntools.t.tier = 4"),
+        (false, "[servers.a]\ncommand = ['x']\ntools.t.bind.x = 'user'"),
+        (false, "[servers.a]\ncommand = ['x']\ntools.t.rate = '6 per minute'"),
+        (false, "[servers.a]\ncommand = ['x']\ntools.t.time = '30'"),
+        (false, "[servers.a]\ncommand = ['x']\ntools.t.retries = 1"),
+        (false, "[servers.a]\ncommand = ['x']\ntools.'' = {}"),
+        (false, "[roles.a]\ntools = ['*']"),
         (false, "[allow]\na = ['a.example']"),
         (false, "server = 1"),
         (false, "[servers.a]"),
@@ -131,6 +149,34 @@ fn the_operators_schema_knows_the_operators_tables() {
             "[egress]\nupstream_proxy = 'http://p:1'\nproxy_resolves = true\nextra_roots = ['/etc/x.pem']",
         ),
         (true, "[allow]\na = ['a.example']"),
+        (
+            true,
+            "[serve]\nlisten = '0.0.0.0:1'\nurl = 'https://h.example'\nhosts = ['a.example']\norigins = ['https://a.example']\n\
+             max_body = 4096\ndrain = '0s'\nidle_freeze = '2m'\nidle_stop = '1h'\nmax_sessions = 1\n\
+             [identity.a]\nissuer = 'https://i.example'\naudience = ['x']\nkeys = 'discovery'\nalgorithms = ['RS256']\n\
+             claims = { subject = 'sub', tenant = 'tid', roles = 'a.b', scope = 'scope' }\nrequire_tenant = true\n\
+             roles.x = ['a']\nleeway = '5s'\ntoken_types = ['at+jwt']\nextra_root = '/etc/x.pem'\n\
+             [peers.a]\nuid = 0\nsubject = 's'\ntenant = 't'\nroles = ['a']\n\
+             [roles.a]\ntools = ['*', 'a/*']\nprompts = ['a/b']\nresources = ['a/file:///x']\n\
+             [audit]\ncheckpoints = '/srv/c'\nbodies = true\n[servers.a]\ncommand = ['x']\nprofile = 'pass-through'",
+        ),
+        (
+            true,
+            "[keys.a]\nsha256 = '0000000000000000000000000000000000000000000000000000000000000000'\nserver = 'b'\nsubject = 's'",
+        ),
+        (false, "[keys.a]\nsha256 = '00'"),
+        (false, "[keys.a]\nsubject = 's'"),
+        (false, "[peers.a]\nsubject = 's'"),
+        (false, "[peers.a]\nuid = -1"),
+        (false, "[identity.a]\naudience = ['x']"),
+        (false, "[identity.a]\nissuer = 'https://i.example'\naudience = ['x']\nalgorithms = ['HS256']"),
+        (false, "[identity.a]\nissuer = 'https://i.example'\naudience = []"),
+        (false, "[serve]\nlisten = 8300"),
+        (false, "[serve]\norigins = ['https://a.example/x']"),
+        (false, "[roles.a]\ntools = ['orders']"),
+        (false, "[roles.a]\ntools = '*'"),
+        (false, "[audit]\nbodies = 1"),
+        (false, "[servers.a]\ncommand = ['x']\nprofile = 'open'"),
         (false, "[upstreams.'ghe.corp']\nloopback = true"),
         (false, "[upstreams.'ghe.corp']\nadress = '10.1.2.3'"),
         (false, "[egress]\nproxy = 'http://p:1'"),

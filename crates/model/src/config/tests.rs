@@ -1,10 +1,13 @@
 //! What the files mean, and how their problems read.
 
+mod callers;
 mod layering;
 mod network;
 mod problems;
 mod reviewers;
 mod secrets;
+mod serve;
+mod tools;
 mod values;
 
 use std::path::Path;

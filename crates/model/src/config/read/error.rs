@@ -88,7 +88,8 @@ impl de::Error for ReadError {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        if let Some(why) = operators(field) {
+        let is_whole_file = expected.contains(&"servers");
+        if let Some(why) = operators(field).filter(|_| is_whole_file) {
             let complaint = Complaint::new(format!("`{field}` is said by the operator's file alone"));
             return complaint.help(why).into();
         }

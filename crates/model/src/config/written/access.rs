@@ -9,7 +9,7 @@ use super::At;
 
 /// An issuer whose tokens count.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Identity {
     /// What its tokens have as `iss`: an `https` URL, or an `http` one of this machine.
     #[schemars(required, regex(pattern = "^https?://."))]
@@ -31,7 +31,9 @@ pub(crate) struct Identity {
     /// Whether a token without a tenant is refused; it is where `claims.tenant` is written and nothing else is said.
     pub(crate) require_tenant: Option<At<bool>>,
     /// Roles by value of the roles claim; without this table each value is the role of its name.
-    #[schemars(inner(inner(length(min = 1, max = 128))))]
+    #[schemars(extend(
+        "additionalProperties" = { "type": "array", "items": { "type": "string", "minLength": 1, "maxLength": 128 } }
+    ))]
     pub(crate) roles: Option<BTreeMap<At<String>, Vec<At<String>>>>,
     /// By how much its clock and ours may differ, up to `5m`; `0s` where nothing is said.
     #[schemars(regex(pattern = "^[0-9]+ *(ms|s|m|h|d)$"))]
@@ -64,7 +66,7 @@ pub(crate) struct Claims {
 
 /// A key that a caller sends as a bearer.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Key {
     /// SHA-256 of the key in hexadecimal digits, as `fumehood serve --new-key NAME` prints it.
     #[schemars(required, regex(pattern = "^[0-9a-f]{64}$"))]
@@ -77,6 +79,7 @@ pub(crate) struct Key {
     pub(crate) tenant: Option<At<String>>,
     /// His roles, each one of `[roles]`.
     #[schemars(inner(length(min = 1, max = 128)))]
+    #[serde(default)]
     pub(crate) roles: Vec<At<String>>,
     /// The one server it is for, at `/servers/NAME/mcp`.
     #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
@@ -85,7 +88,7 @@ pub(crate) struct Key {
 
 /// A user of this machine who comes over the Unix socket.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Peer {
     /// The user's number.
     #[schemars(required, range(min = 0, max = 4_294_967_294_i64))]
@@ -98,6 +101,7 @@ pub(crate) struct Peer {
     pub(crate) tenant: Option<At<String>>,
     /// His roles, each one of `[roles]`.
     #[schemars(inner(length(min = 1, max = 128)))]
+    #[serde(default)]
     pub(crate) roles: Vec<At<String>>,
 }
 

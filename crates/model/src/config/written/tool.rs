@@ -18,10 +18,10 @@ pub(crate) struct ToolRule {
     pub(crate) tier: Option<At<i64>>,
     /// Parameters that no caller sees or sets, by name: `subject`, `tenant`, `issuer`, or `claims.NAME` for a claim of the
     /// caller's token.
-    #[schemars(
-        inner(regex(pattern = r"^(subject|tenant|issuer|claims\..+)$")),
-        extend("propertyNames" = { "minLength": 1, "maxLength": 256 })
-    )]
+    #[schemars(extend(
+        "propertyNames" = { "minLength": 1, "maxLength": 256 },
+        "additionalProperties" = { "type": "string", "pattern": r"^(subject|tenant|issuer|claims\..+)$" },
+    ))]
     pub(crate) bind: BTreeMap<At<String>, At<String>>,
     /// Values of parameters that a caller leaves out, by name.
     #[schemars(extend("propertyNames" = { "minLength": 1, "maxLength": 256 }))]

@@ -6,15 +6,26 @@
 
 #![forbid(unsafe_code)]
 
+pub use gate::{Bound, GateError, ToolGate, screened};
+pub use judge::{Authorizer, Facts, Permit, Question, Verdict, judge};
+pub use limits::{Allowance, Ceilings, Limits, Turn};
 pub use model::guard;
-pub use object::{Object, Verb};
+pub use object::{Completes, Object, Verb};
 pub use refusal::{Code, Refusal};
+pub use rules::Rules;
+pub use screen::Screen;
 
+pub mod arguments;
+pub mod gate;
+pub mod judge;
 pub mod limits;
 pub mod object;
 pub mod principal;
 pub mod refusal;
+pub mod rules;
 pub mod screen;
 pub mod token;
 
+
+mod binding;
 mod place;

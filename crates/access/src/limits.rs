@@ -1,24 +1,17 @@
 //! How often, and how many at once. The time is handed in.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use model::config::{Rate, ToolRule};
 use sha2::{Digest as _, Sha256};
 
 use crate::guard;
 use crate::object::Object;
 use crate::principal::Principal;
 use crate::refusal::{Code, Refusal};
-
-/// So many calls in a time. The first ones may all come at once; then they come back one by one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate {
-    /// Calls, at least 1.
-    pub calls: u32,
-    /// In this time, more than nothing.
-    pub per: Duration,
-}
 
 /// What one caller may do with one object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +20,13 @@ pub struct Allowance {
     pub rate: Option<Rate>,
     /// How many at once; without one as many as the ceilings have room for.
     pub concurrency: Option<u32>,
+}
+
+impl Allowance {
+    /// What a tool's rule says.
+    pub fn of(rule: &ToolRule) -> Self {
+        Self { rate: rule.rate(), concurrency: rule.concurrency().map(NonZeroU32::get) }
+    }
 }
 
 /// What holds for all objects together.
@@ -81,7 +81,7 @@ struct Count {
 }
 
 /// How much of a rate is used (the generic cell rate algorithm, ITU-T I.371), in nanoseconds since the beginning times
-/// [`Rate::calls`], so that no rounding lets a call more through.
+/// its count, so that no rounding lets a call more through.
 #[derive(Debug, Clone, Copy)]
 struct Used {
     rate: Rate,
@@ -191,13 +191,13 @@ impl Counts {
 
 impl Used {
     fn says_something(&self, now: u128) -> bool {
-        self.until > now.saturating_mul(self.rate.calls.into())
+        self.until > now.saturating_mul(self.rate.count.get().into())
     }
 }
 
 /// One call more of the rate.
 fn use_one(used: Option<Used>, rate: Rate, now: u128) -> Result<Used, Refusal> {
-    let calls = u128::from(rate.calls.max(1));
+    let calls = u128::from(rate.count.get());
     let (per, now) = (rate.per.as_nanos(), now.saturating_mul(calls));
     // Under another rate than now (a reload changed it) nothing has been used yet.
     let before = used.filter(|used| used.rate == rate).map_or(now, |used| used.until.max(now));
@@ -207,8 +207,7 @@ fn use_one(used: Option<Used>, rate: Rate, now: u128) -> Result<Used, Refusal> {
         Some(over) => {
             let nanos = u64::try_from(over.div_ceil(calls)).unwrap_or(u64::MAX);
             let wait = Duration::from_nanos(nanos).as_millis().div_ceil(1000).max(1);
-            let per = rate.per.as_secs_f64();
-            Err(Refusal::new(Code::LIMIT_RATE, format!("{} calls in {per} s are let through", rate.calls))
+            Err(Refusal::new(Code::LIMIT_RATE, format!("no more than {rate} of these calls are let through"))
                 .remedy(format!("try again in {wait} s")))
         }
     }

@@ -61,7 +61,65 @@ pub struct Object {
     pub verb: Verb,
     /// The server.
     pub server: ServerName,
-    /// The server's own name of the tool or prompt, or the resource's URI; of a completion, the prompt's name or the
-    /// template of the resource.
+    /// The server's own name of the tool or prompt, or the resource's URI; of a completion see [`Object::completion`].
     pub name: String,
+}
+
+/// Which part of a role has to name an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// `tools`
+    Tools,
+    /// `prompts`
+    Prompts,
+    /// `resources`
+    Resources,
+}
+
+/// What the argument belongs to that is to be completed (`ref` of `completion/complete`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completes<'a> {
+    /// The prompt of this name: `ref/prompt`.
+    Prompt(&'a str),
+    /// The resource template with this URI: `ref/resource`.
+    Template(&'a str),
+}
+
+impl Object {
+    /// A completion. Its name says what it belongs to (`prompt:NAME`, `template:URI`), so that neither is taken for the other.
+    pub fn completion(server: ServerName, of: Completes<'_>) -> Self {
+        let name = match of {
+            Completes::Prompt(name) => format!("{PROMPT}{name}"),
+            Completes::Template(uri) => format!("{TEMPLATE}{uri}"),
+        };
+        Self { verb: Verb::Complete, server, name }
+    }
+
+    /// Which part of a role has to name it, and by what; nothing where its name does not say.
+    pub fn part(&self) -> Option<(Part, &str)> {
+        let name = self.name.as_str();
+        match self.verb {
+            Verb::CallTool => Some((Part::Tools, name)),
+            Verb::GetPrompt => Some((Part::Prompts, name)),
+            Verb::ReadResource | Verb::Subscribe => Some((Part::Resources, name)),
+            Verb::Complete => name
+                .strip_prefix(PROMPT)
+                .map(|name| (Part::Prompts, name))
+                .or_else(|| name.strip_prefix(TEMPLATE).map(|uri| (Part::Resources, uri))),
+        }
+    }
+}
+
+const PROMPT: &str = "prompt:";
+const TEMPLATE: &str = "template:";
+
+impl Part {
+    /// Its key in `[roles.NAME]`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+        }
+    }
 }

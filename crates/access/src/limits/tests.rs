@@ -12,8 +12,10 @@ fn a_rate_lets_so_many_through_and_then_one_by_one() {
     let start = Instant::now();
     let limits = Limits::new(Ceilings::default(), start);
     let ann = Principal::local("ann");
-    let allowance =
-        Allowance { rate: Some(Rate { calls: 3, per: Duration::from_secs(60) }), concurrency: None };
+    let allowance = Allowance {
+        rate: Some(Rate { count: NonZeroU32::new(3).unwrap(), per: Duration::from_secs(60) }),
+        concurrency: None,
+    };
     let enter = |seconds: u64, who: &Principal, name: &str| {
         limits.enter(who, &object(name), start + Duration::from_secs(seconds), &allowance).map(drop)
     };

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tools::{introspect::Introspection, surface::Surface, visible::excerpt};
 
 use self::{
-    call::Queue,
+    call::{Queue, Subject},
     catalog::Catalog,
     message::Id,
     reading::{Reading, Unlike},
@@ -50,8 +50,12 @@ pub struct Front {
     waiting: Queue,
     /// The client's requests that the server has and has not answered.
     in_flight: BTreeSet<Id>,
+    /// Those that the client has withdrawn since, the newest of them.
+    withdrawn: VecDeque<Id>,
     /// The server's requests that the client has and has not answered.
     asked_of_client: BTreeSet<Id>,
+    /// What the server asks of its client passes as it is.
+    passes_through: bool,
     /// Whether [`Order::Settle`] was given and has not been carried out.
     is_timed: bool,
     out: VecDeque<Order>,
@@ -76,6 +80,13 @@ pub enum Order {
         now: Box<Result<Surface, String>>,
         /// Whether it is refused as a whole.
         whole: bool,
+    },
+    /// A request of [`Front::ask`] is not passed on, or gets no answer of the server any more.
+    Refused {
+        /// Its id.
+        id: String,
+        /// Why, beginning with a code: `FH-CHANGED: …`.
+        said: String,
     },
     /// Something for the log, of a bounded length.
     Log(String),
@@ -107,6 +118,8 @@ struct Client {
     announced: Vec<&'static str>,
     /// It has said that it may be spoken to.
     is_ready: bool,
+    /// It is ourselves, speaking for many: see [`Front::for_many`].
+    is_ours: bool,
 }
 
 impl Client {
@@ -139,7 +152,9 @@ impl Front {
             client: Client::default(),
             waiting: Queue::default(),
             in_flight: BTreeSet::new(),
+            withdrawn: VecDeque::new(),
             asked_of_client: BTreeSet::new(),
+            passes_through: false,
             is_timed: false,
             out: VecDeque::new(),
         }
@@ -149,6 +164,24 @@ impl Front {
     #[must_use]
     pub fn called(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
+        self
+    }
+
+    /// The client is ourselves, speaking for many callers: it has said hello, and can do what the profile promises.
+    #[must_use]
+    pub fn for_many(mut self) -> Self {
+        let abilities = self.profile.abilities().map(|ability| (ability.as_str().to_owned(), json!({})));
+        let capabilities = Some(Value::Object(abilities.collect()));
+        self.client = Client { capabilities, announced: Vec::new(), is_ready: true, is_ours: true };
+        self
+    }
+
+    /// Whatever the server asks of its client passes as it is, the client's model included; it is told so in
+    /// `initialize`. For a client that speaks for many.
+    #[must_use]
+    pub fn passing_through(mut self) -> Self {
+        self.client.capabilities = Some(pass_through_capabilities());
+        self.passes_through = true;
         self
     }
 
@@ -200,8 +233,12 @@ impl Front {
             return;
         }
         self.begun = self.begun.saturating_add(1);
+        self.withdrawn.clear();
         let ids = format!("{}{}-", self.prefix, self.begun);
         let mut introspection = Introspection::new(&self.profile, &ids);
+        if self.passes_through {
+            introspection = introspection.able(pass_through_capabilities());
+        }
         let lines = introspection.begin();
         self.phase = Phase::Comparing { reading: Reading::of(introspection), unlike: None };
         self.tell_server(&lines);
@@ -231,14 +268,18 @@ impl Front {
         matches!(self.phase, Phase::Open { .. })
     }
 
+    /// Whether something is held. It is until a person has accepted it: see [`Front::accept`].
+    pub fn is_holding(&self) -> bool {
+        self.catalog.is_holding()
+    }
+
     /// Nothing will come of what is under way.
     fn answer_all(&mut self, said: &str) {
         for call in self.waiting.take() {
-            let line = pass::refusal(&call.id, &call.subject, said);
-            self.answer(line);
+            self.refuse_call(&call.id, &call.subject, said);
         }
         for id in std::mem::take(&mut self.in_flight) {
-            self.answer(message::error(Some(&id), message::INTERNAL_ERROR, said));
+            self.refuse_call(&id, &Subject::Session, said);
         }
         for id in std::mem::take(&mut self.asked_of_client) {
             let params = json!({ "requestId": id.value(), "reason": "the server has ended" });
@@ -280,8 +321,13 @@ impl Front {
     }
 
     fn tell_changed(&mut self, capabilities: impl IntoIterator<Item = &'static str>) {
-        if self.client.is_ready {
+        if self.client.is_ready && !self.client.is_ours {
             self.out.extend(Catalog::tell_changed(capabilities).into_iter().map(Order::ToClient));
         }
     }
+}
+
+/// MCP 2025-11-25, client capabilities.
+fn pass_through_capabilities() -> Value {
+    json!({ "elicitation": { "form": {}, "url": {} }, "roots": {}, "sampling": {} })
 }

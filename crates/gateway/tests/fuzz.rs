@@ -166,7 +166,11 @@ fn converse(input: &[u8], surface: &Surface) {
                     bytes += line.len();
                 }
                 Order::Log(text) => bytes += text.len(),
-                Order::Start | Order::Settle | Order::Same | Order::Changed { .. } => {}
+                Order::Start
+                | Order::Settle
+                | Order::Same
+                | Order::Refused { .. }
+                | Order::Changed { .. } => {}
             }
         }
         // What waited goes on at once, and so do the answers to it.

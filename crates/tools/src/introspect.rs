@@ -44,6 +44,8 @@ pub const MAX_READINGS: usize = 32;
 #[derive(Debug)]
 pub struct Introspection {
     profile: Profile,
+    /// What the client says it can do, where that is not what its profile has.
+    capabilities: Option<Value>,
     prefix: String,
     next: u64,
     stage: Stage,
@@ -68,6 +70,7 @@ impl Introspection {
     pub fn new(profile: &Profile, ids: &str) -> Self {
         Self {
             profile: profile.clone(),
+            capabilities: None,
             prefix: ids.to_owned(),
             next: 0,
             stage: Stage::New,
@@ -76,13 +79,21 @@ impl Introspection {
         }
     }
 
+    /// Says in `initialize` that the client can do this, instead of what its profile has.
+    #[must_use]
+    pub fn able(mut self, capabilities: Value) -> Self {
+        self.capabilities = Some(capabilities);
+        self
+    }
+
     /// The first message, `initialize`; nothing when it was handed out already.
     pub fn begin(&mut self) -> Vec<Value> {
         if !matches!(self.stage, Stage::New) {
             return Vec::new();
         }
-        let capabilities: Map<String, Value> =
-            self.profile.abilities().map(|ability| (ability.as_str().to_owned(), json!({}))).collect();
+        let of_profile =
+            || self.profile.abilities().map(|ability| (ability.as_str().to_owned(), json!({}))).collect();
+        let capabilities = self.capabilities.clone().unwrap_or_else(|| Value::Object(of_profile()));
         let params = json!({
             "protocolVersion": REVISION,
             "capabilities": capabilities,

@@ -275,7 +275,8 @@ impl Talk {
                 Order::Settle => {
                     self.settling.get_or_insert_with(|| tokio::time::Instant::now() + QUIET);
                 }
-                Order::Same => {}
+                // Only a client that speaks for many is told of refusals apart from answers.
+                Order::Same | Order::Refused { .. } => {}
                 Order::Log(line) => self.log(line),
                 Order::Changed { now, whole } => self.changed(*now, whole)?,
             }

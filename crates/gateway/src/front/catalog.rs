@@ -1,6 +1,6 @@
 //! What a client is told of a server: what was accepted, less what is held; or the one entry of ours.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use tools::{
@@ -25,6 +25,8 @@ const LISTED: [&str; 3] = ["tools", "prompts", "resources"];
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
     surface: Option<Surface>,
+    /// The names in it.
+    names: HashMap<Kind, HashSet<String>>,
     held: BTreeSet<(Kind, String)>,
     /// In its place, where nothing may be used.
     notice: Option<Notice>,
@@ -43,7 +45,12 @@ pub(super) enum Verdict {
 
 impl Catalog {
     pub(super) fn of(surface: Surface) -> Self {
-        Self { surface: Some(surface), ..Self::default() }
+        let in_list = |list: Kind| {
+            let entries = surface.list(list).into_iter();
+            entries.filter_map(|entry| name_of(list, entry).map(str::to_owned)).collect()
+        };
+        let names = Kind::ALL.into_iter().map(|list| (list, in_list(list))).collect();
+        Self { surface: Some(surface), names, ..Self::default() }
     }
 
     pub(super) fn closed(notice: Notice) -> Self {
@@ -177,13 +184,16 @@ impl Catalog {
 
     /// Whether it was accepted under this name.
     pub(super) fn knows(&self, list: Kind, name: &str) -> bool {
-        self.surface
-            .as_ref()
-            .is_some_and(|surface| surface.list(list).iter().any(|entry| name_of(list, entry) == Some(name)))
+        self.names.get(&list).is_some_and(|names| names.contains(name))
     }
 
     fn is_held(&self, list: Kind, name: &str) -> bool {
-        self.held.contains(&(list, name.to_owned()))
+        !self.held.is_empty() && self.held.contains(&(list, name.to_owned()))
+    }
+
+    /// Whether something is held.
+    pub(super) fn is_holding(&self) -> bool {
+        !self.held.is_empty()
     }
 
     /// Holds every accepted entry that is not there any more, or is another one. The capabilities under which something

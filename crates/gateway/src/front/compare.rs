@@ -6,7 +6,6 @@ use tools::{json, surface::Surface};
 
 use super::{
     Front, Notice, Order, Phase,
-    pass::refusal,
     reading::{Next, Reading, Unlike},
 };
 use crate::guard;
@@ -24,8 +23,7 @@ impl Front {
         for call in self.waiting.age(MOST_WAITED) {
             let said = "FH-SERVER-BUSY: the server has not said for some minutes what it offers now, so that it could not \
                         be compared; try again later";
-            let line = refusal(&call.id, &call.subject, said);
-            self.answer(line);
+            self.refuse_call(&call.id, &call.subject, said);
         }
         self.read_again();
         if let Phase::Comparing { unlike: Some(unlike), .. } = &mut self.phase {

@@ -28,6 +28,11 @@ const FORWARDED: &[(&str, &str)] = &[
     ("tasks/result", "tasks"),
 ];
 
+/// Of 2026-07-28: asks which revisions a server knows.
+const DISCOVER: &str = "server/discover";
+/// As many withdrawn requests are remembered, so that their late answers are told from those that nobody asked.
+const MOST_WITHDRAWN: usize = 256;
+
 impl Front {
     /// One line of the client.
     pub fn client(&mut self, line: &[u8]) {
@@ -67,6 +72,50 @@ impl Front {
         }
     }
 
+    /// A request of ours for one of many callers: `line` is the whole message, with its end. Its answer comes as
+    /// [`Order::ToClient`], unless it gets [`Order::Refused`].
+    pub fn ask(&mut self, id: &str, method: &str, params: &Value, line: Vec<u8>) {
+        let id = Id::of_text(id);
+        if let Some(said) = self.objection_to_id(&id) {
+            return self.answer(message::error(Some(&id), INVALID_REQUEST, said));
+        }
+        match self.subject(method, Some(params)) {
+            Ok(subject) => self.pass(Call { id, subject, line }),
+            Err((code, said)) => self.answer(message::error(Some(&id), code, &said)),
+        }
+    }
+
+    /// Takes back a request of ours; `why` is told to the server, where it has it.
+    pub fn withdraw(&mut self, id: &str, why: &str) {
+        let id = Id::of_text(id);
+        if self.is_withdrawn(id.clone()) {
+            let params = json!({ "requestId": id.value(), "reason": why });
+            self.tell_server(&[
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }),
+            ]);
+        }
+    }
+
+    /// Takes back a request of ours that the server has not been handed.
+    pub fn forget(&mut self, id: &str) {
+        let id = Id::of_text(id);
+        if !self.waiting.forget(&id) {
+            self.in_flight.remove(&id);
+        }
+    }
+
+    /// Forgets a request; whether the server has it.
+    fn is_withdrawn(&mut self, id: Id) -> bool {
+        if self.waiting.forget(&id) || !self.in_flight.remove(&id) {
+            return false;
+        }
+        if self.withdrawn.len() >= MOST_WITHDRAWN {
+            self.withdrawn.pop_front();
+        }
+        self.withdrawn.push_back(id);
+        true
+    }
+
     fn request(&mut self, method: &str, id: Id, params: Option<&Value>, line: &[u8]) {
         if let Some(said) = self.objection_to_id(&id) {
             return self.answer(message::error(Some(&id), INVALID_REQUEST, said));
@@ -102,8 +151,9 @@ impl Front {
     fn subject(&self, method: &str, params: Option<&Value>) -> Result<Subject, (i64, String)> {
         if !matches!(method, "tools/call" | "prompts/get") {
             let needs = FORWARDED.iter().find(|(known, _)| *known == method).map(|(_, needs)| *needs);
-            let is_there =
-                needs.is_some_and(|needs| self.catalog.has(needs) || self.catalog.notice().is_some());
+            let is_there = needs
+                .is_some_and(|needs| self.catalog.has(needs) || self.catalog.notice().is_some())
+                || self.client.is_ours && method == DISCOVER;
             if !is_there {
                 return Err((METHOD_NOT_FOUND, "Method not found".to_owned()));
             }
@@ -165,7 +215,7 @@ impl Front {
                     return;
                 };
                 // A late answer is dropped, as its client would have to (MCP 2025-11-25, cancellation).
-                if !self.waiting.forget(&id) && self.in_flight.remove(&id) {
+                if self.is_withdrawn(id) {
                     self.out.push_back(Order::ToServer(with_end(line)));
                 }
             }

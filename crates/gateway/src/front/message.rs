@@ -33,6 +33,19 @@ impl Id {
         serde_json::from_str(&self.0).unwrap_or(Value::Null)
     }
 
+    /// Of a short text.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self(Value::from(text).to_string())
+    }
+
+    /// A text as it is, anything else as JSON.
+    pub(super) fn text(&self) -> String {
+        match self.value() {
+            Value::String(text) => text,
+            _ => self.0.clone(),
+        }
+    }
+
     /// Whether it is a text that begins so.
     pub(super) fn starts_with(&self, prefix: &str) -> bool {
         self.value().as_str().is_some_and(|id| id.starts_with(prefix))

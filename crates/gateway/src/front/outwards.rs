@@ -6,6 +6,7 @@ use tools::{json, visible::excerpt};
 
 use super::{
     Front, Order, Phase,
+    call::Subject,
     message::{
         self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Shape, look_alike,
     },
@@ -42,10 +43,15 @@ impl Front {
                 } else if self.in_flight.remove(&id) {
                     let said =
                         format!("FH-MALFORMED: the server's answer cannot be passed on: {}", malformed.why);
-                    self.answer(message::error(Some(&id), INTERNAL_ERROR, &said));
+                    self.refuse_call(&id, &Subject::Session, &said);
                 }
             }
         }
+    }
+
+    /// Whether the server has a request that was withdrawn, and may not have noticed yet.
+    pub fn is_any_withdrawn(&self) -> bool {
+        !self.withdrawn.is_empty()
     }
 
     /// A line of a server that is being compared: nothing of it is for the client.
@@ -65,6 +71,8 @@ impl Front {
             Shape::Answer { id } => {
                 if self.in_flight.remove(&id) || guard::off("front-unasked-answers") {
                     self.out.push_back(Order::ToClient(message::with_end(line)));
+                } else if let Some(late) = self.withdrawn.iter().position(|withdrawn| *withdrawn == id) {
+                    self.withdrawn.remove(late);
                 } else {
                     self.log(format!(
                         "an answer of the server to {id}, which nobody asked, was not passed on"
@@ -93,7 +101,9 @@ impl Front {
                 let id = message.get("params").and_then(|params| params.get("requestId")).and_then(Id::of);
                 id.is_some_and(|id| self.asked_of_client.remove(&id))
             }
-            "notifications/elicitation/complete" => self.profile.has(Ability::Elicitation),
+            "notifications/elicitation/complete" => {
+                self.profile.has(Ability::Elicitation) || self.passes_through
+            }
             _ => PASSED.contains(&method),
         };
         if (is_passed || guard::off("front-notifications")) && self.client.said_hello() {
@@ -108,13 +118,20 @@ impl Front {
         if method == "ping" {
             return self.answer_server(id, &json!({}));
         }
+        if self.passes_through && matches!(method, "elicitation/create" | "sampling/createMessage") {
+            return self.put_to_client(id, line);
+        }
         let ability = match method {
             "roots/list" => Some(Ability::Roots),
             "elicitation/create" => Some(Ability::Elicitation),
             _ => None,
         };
         let is_guarded = !guard::off("front-server-requests");
-        if is_guarded && !ability.is_some_and(|ability| self.profile.has(ability)) {
+        if is_guarded
+            && !ability.is_some_and(|ability| {
+                self.profile.has(ability) || ability == Ability::Roots && self.passes_through
+            })
+        {
             return Some((METHOD_NOT_FOUND, "Method not found"));
         }
         if let Some(ability) = ability {
@@ -133,6 +150,10 @@ impl Front {
                 return Some((INVALID_PARAMS, "a client of this profile is asked by forms alone"));
             }
         }
+        self.put_to_client(id, line)
+    }
+
+    fn put_to_client(&mut self, id: &Id, line: &[u8]) -> Option<(i64, &'static str)> {
         if self.asked_of_client.len() >= MOST_ASKED && !guard::off("front-bounds") {
             return Some((INTERNAL_ERROR, "too many questions are unanswered"));
         }
@@ -156,7 +177,7 @@ impl Front {
             // Of a client that names its ways of being asked, forms need not be one.
             Ability::Elicitation => can.contains_key("form") || !can.contains_key("url"),
         });
-        can && self.client.is_ready && self.profile.has(ability)
+        can && self.client.is_ready && (self.profile.has(ability) || self.passes_through)
     }
 }
 

@@ -17,13 +17,13 @@ const MOST_IN_FLIGHT: usize = 4_096;
 impl Front {
     /// To the server, at once or as soon as it has been compared.
     pub(super) fn pass(&mut self, call: Call) {
-        if let Err(line) = self.judge(&call) {
-            return self.answer(line);
+        if let Err(objection) = self.judge(&call) {
+            return self.object(&call, objection);
         }
         let waits = match &self.phase {
             Phase::Closed | Phase::Gone => {
                 let said = "FH-SERVER-ENDED: the server has ended";
-                return self.answer(refusal(&call.id, &call.subject, said));
+                return self.refuse_call(&call.id, &call.subject, said);
             }
             Phase::Idle | Phase::Starting => true,
             Phase::Comparing { .. } => !guard::off("front-calls-wait"),
@@ -39,7 +39,7 @@ impl Front {
         }
         if !self.waiting.has_room(&call) && !guard::off("front-bounds") {
             let said = "FH-SERVER-BUSY: too many calls wait already for the server to be ready";
-            return self.answer(refusal(&call.id, &call.subject, said));
+            return self.refuse_call(&call.id, &call.subject, said);
         }
         self.waiting.push(call);
         if matches!(self.phase, Phase::Idle) {
@@ -54,7 +54,7 @@ impl Front {
         for call in self.waiting.take() {
             match self.judge(&call) {
                 Ok(()) => self.send(call),
-                Err(line) => self.answer(line),
+                Err(objection) => self.object(&call, objection),
             }
         }
     }
@@ -62,27 +62,47 @@ impl Front {
     fn send(&mut self, call: Call) {
         if self.in_flight.len() >= MOST_IN_FLIGHT && !guard::off("front-bounds") {
             let said = "FH-SERVER-BUSY: the server has too many calls that it has not answered";
-            return self.answer(refusal(&call.id, &call.subject, said));
+            return self.refuse_call(&call.id, &call.subject, said);
         }
         self.in_flight.insert(call.id);
         self.out.push_back(Order::ToServer(call.line));
     }
 
-    /// The answer in place of a call that may not pass.
-    fn judge(&self, call: &Call) -> Result<(), Vec<u8>> {
+    fn object(&mut self, call: &Call, objection: Objection) {
+        match objection {
+            Objection::Answer(line) => self.answer(line),
+            Objection::Refusal(said) => self.refuse_call(&call.id, &call.subject, &said),
+        }
+    }
+
+    /// Says why a request is not passed on.
+    pub(super) fn refuse_call(&mut self, id: &Id, subject: &Subject, said: &str) {
+        if self.client.is_ours {
+            self.out.push_back(Order::Refused { id: id.text(), said: said.to_owned() });
+        } else {
+            self.answer(refusal(id, subject, said));
+        }
+    }
+
+    /// What is to be said in place of a call that may not pass.
+    fn judge(&self, call: &Call) -> Result<(), Objection> {
         let Call { id, subject, .. } = call;
         let verdict = self.catalog.judge(subject);
         if let Some(notice) = self.catalog.notice() {
             let said = notice.refusal();
             return Err(match subject {
-                Subject::Tool(name) if name == OUR_TOOL => tool_result(id, &said, false),
-                Subject::Tool(_) if verdict == Verdict::Unknown => unknown(id, subject),
-                _ => refusal(id, subject, &said),
+                Subject::Tool(name) if name == OUR_TOOL && !self.client.is_ours => {
+                    Objection::Answer(tool_result(id, &said, false))
+                }
+                Subject::Tool(_) if verdict == Verdict::Unknown && !self.client.is_ours => {
+                    Objection::Answer(unknown(id, subject))
+                }
+                _ => Objection::Refusal(said),
             });
         }
         match verdict {
             Verdict::Offered => Ok(()),
-            Verdict::Unknown => Err(unknown(id, subject)),
+            Verdict::Unknown => Err(Objection::Answer(unknown(id, subject))),
             Verdict::Held => {
                 let said = format!(
                     "FH-CHANGED: {} is not what was accepted any more. A person has to look at the change: `{}` in a \
@@ -90,15 +110,23 @@ impl Front {
                     named(subject),
                     self.remedy()
                 );
-                Err(refusal(id, subject, &said))
+                Err(Objection::Refusal(said))
             }
         }
     }
 }
 
+/// Why a call may not pass.
+enum Objection {
+    /// A whole answer.
+    Answer(Vec<u8>),
+    /// A reason, which begins with a code.
+    Refusal(String),
+}
+
 /// Says why a request was not passed on: of a tool to the model (MCP 2025-11-25, tools, error handling), of anything else
 /// to the client.
-pub(super) fn refusal(id: &Id, subject: &Subject, said: &str) -> Vec<u8> {
+fn refusal(id: &Id, subject: &Subject, said: &str) -> Vec<u8> {
     match subject {
         Subject::Tool(_) => tool_result(id, said, true),
         _ => message::error(Some(id), INTERNAL_ERROR, said),

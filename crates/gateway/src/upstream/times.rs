@@ -13,9 +13,11 @@ pub struct Times {
     pub start: Duration,
     /// How long calls in flight have where their cell is to be ended for a reload.
     pub drain: Duration,
-    /// The first pause after a server that ended by itself; each further one is twice as long.
+    /// A server that ran so long before it ended by itself has not failed to start.
+    pub steady: Duration,
+    /// How long a server is withheld that has failed to start twice in a row; each further time twice as long.
     pub backoff: Duration,
-    /// The longest such pause. A server that ran longer than that before it ended begins anew.
+    /// The longest such pause.
     pub longest_backoff: Duration,
     /// How long a call may take at most, progress or not: as many times its own deadline.
     pub total: u32,
@@ -28,6 +30,7 @@ impl Default for Times {
             idle_stop: Duration::from_mins(15),
             start: Duration::from_mins(5),
             drain: Duration::from_secs(30),
+            steady: Duration::from_secs(10),
             backoff: Duration::from_millis(500),
             longest_backoff: Duration::from_mins(1),
             total: 10,

@@ -10,6 +10,7 @@
 
 pub use model::guard;
 
+pub mod call;
 pub mod front;
 pub mod health;
 pub mod http;

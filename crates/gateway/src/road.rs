@@ -1,1 +1,405 @@
 //! The stages of a call, each of which consumes what the one before it has earned.
+//!
+//! received → identified → looked up as this caller sees it → arguments bound and validated → facts → judged → approved →
+//! recorded → performed → concluded. There is no other way to have something done: what performs a call takes a
+//! [`Recorded`], which only [`Approved::record`] makes, and so on back to the [`Received`] of a face, whose principal only
+//! the `access` crate makes. A check that is skipped does not compile.
+//!
+//! ```
+//! // The twin of the example below.
+//! async fn done(call: gateway::road::Approved, audit: &store::audit::Audit) {
+//!     let recorded = call.record(audit).await.unwrap();
+//!     let _ = recorded.begin();
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! async fn unrecorded(call: gateway::road::Approved) {
+//!     let _ = call.begin();
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! fn unjudged(call: gateway::road::Known) -> gateway::road::Approved {
+//!     call.approve().unwrap()
+//! }
+//! ```
+//!
+//! ```compile_fail,E0599
+//! fn unbound(call: gateway::road::Found) -> gateway::road::Known {
+//!     call.facts()
+//! }
+//! ```
+//!
+//! ```compile_fail,E0382
+//! fn twice(call: gateway::road::Recorded) {
+//!     let _ = call.begin();
+//!     let _ = call.begin();
+//! }
+//! ```
+
+use std::{sync::Arc, time::Instant};
+
+use access::{
+    Object, Verb,
+    gate::{Bound, screened},
+    judge::{Facts, Authorizer, Permit, judge},
+    limits::{Allowance, Limits, Turn},
+    refusal::{Code, Refusal},
+    screen::Screen,
+};
+use model::{config::ToolRule, digest::Digest, tier::Tier};
+use serde_json::{Map, Value};
+use store::audit::Audit;
+use tools::surface::Kind;
+
+use self::about::About;
+use crate::{
+    call::{Concluded, End, Received, Scope},
+    guard, names,
+    shelf::{Entry, Offer, Stock},
+    view::{in_scope, sees},
+};
+
+mod about;
+mod ending;
+
+pub use ending::{Performed, Underway};
+
+/// A call that goes no further. What is known of it goes into the record, and its refusal to the caller.
+#[derive(Debug)]
+#[must_use = "a refusal is recorded, and told"]
+pub struct Turned {
+    about: About,
+    refusal: Box<Refusal>,
+}
+
+/// A call of a caller who is known.
+#[derive(Debug)]
+pub struct Identified {
+    received: Received,
+    about: About,
+}
+
+/// A call of something that this caller sees.
+#[derive(Debug)]
+pub struct Found {
+    received: Received,
+    about: About,
+    object: Object,
+    offer: Arc<Offer>,
+    entry: Option<Arc<Entry>>,
+}
+
+/// A call whose arguments are what the tool takes, and the caller's own where they are bound.
+#[derive(Debug)]
+pub struct Checked {
+    found: Found,
+    bound: Bound,
+}
+
+/// A call of which everything is known that its decision needs.
+#[derive(Debug)]
+pub struct Known {
+    checked: Checked,
+    facts: Facts,
+}
+
+/// A call that is permitted.
+#[derive(Debug)]
+pub struct Judged {
+    found: Found,
+    permit: Permit,
+}
+
+/// A call that a person has approved, where one has to.
+#[derive(Debug)]
+pub struct Approved {
+    found: Found,
+    permit: Permit,
+    turn: Option<Turn>,
+}
+
+/// A call that may be performed, once.
+#[derive(Debug)]
+#[must_use = "it is recorded as about to be done"]
+pub struct Recorded {
+    found: Found,
+    permit: Permit,
+    turn: Option<Turn>,
+    has_intent: bool,
+}
+
+impl Identified {
+    /// Of a request as a face hands it over: its principal was verified, or there would be none.
+    pub fn of(received: Received, policy: Option<Digest>) -> Self {
+        let about = About::of(&received, policy);
+        Self { received, about }
+    }
+
+    /// Finds what is asked for among what this caller sees. What it does not see is not there, to the last byte.
+    ///
+    /// # Errors
+    ///
+    /// [`Turned`]: there is nothing of the name for this caller, or it may not be used now.
+    pub fn look_up(self, stock: &Stock, authorizer: &dyn Authorizer) -> Result<Found, Turned> {
+        let Self { received, mut about } = self;
+        let Some((offer, entry, plain)) = locate(&received, stock) else {
+            return Err(about.turned(Refusal::unknown(received.verb)));
+        };
+        about.server = Some(offer.name().to_string());
+        about.name.clone_from(&plain);
+        let object = Object { verb: received.verb, server: offer.name().clone(), name: plain };
+        let who = &received.principal;
+        let is_seen = in_scope(&offer, who, &received.scope)
+            && match &entry {
+                Some(entry) => sees(authorizer, who, entry),
+                // An address need not be in a list: a template or a result may have named it.
+                None => authorizer.sees(who, &object),
+            };
+        if !is_seen && !guard::off("road-visible") {
+            return Err(about.turned(Refusal::unknown(received.verb)));
+        }
+        if let Some(notice) = offer.notice() {
+            let refusal = Refusal::new(Code::new(notice.code), notice.reason.clone());
+            return Err(about.turned(refusal.remedy(notice.remedy.clone())));
+        }
+        if let Some(entry) = &entry
+            && offer.is_held(entry.kind(), entry.plain())
+            && !guard::off("road-held")
+        {
+            let reason = "it is not what was accepted any more, and a person has to look at the change";
+            let refusal = Refusal::new(Code::CHANGED, reason);
+            return Err(about.turned(refusal.remedy(format!("`fumehood review {}`", offer.name()))));
+        }
+        about.tier = Some(entry.as_ref().map_or(Tier::default(), |entry| tier_of(&offer, entry)));
+        Ok(Found { received, about, object, offer, entry })
+    }
+}
+
+impl Found {
+    /// Takes its arguments through the gate of the tool: once, and what comes out is what is judged and done.
+    ///
+    /// # Errors
+    ///
+    /// [`Turned`]: they do not fit, are not the caller's, or hold what must not leave.
+    pub fn bind(mut self, screen: &Screen) -> Result<Checked, Turned> {
+        let gate = self.entry.as_ref().and_then(|entry| entry.gate()).cloned();
+        let who = &self.received.principal;
+        let bound = match gate {
+            Some(gate) => {
+                let arguments = self.received.params.remove("arguments").unwrap_or_default();
+                gate.bind(arguments, who, screen)
+            }
+            None => screened(self.object.clone(), Value::Object(std::mem::take(&mut self.received.params)), screen),
+        };
+        match bound {
+            Ok(bound) => {
+                self.about.arguments = Some(*bound.digest());
+                self.about.bound = bound.bound_names().to_vec();
+                Ok(Checked { found: self, bound })
+            }
+            Err(refusal) => Err(self.about.turned(refusal)),
+        }
+    }
+
+    fn rule(&self) -> Option<&ToolRule> {
+        let entry = self.entry.as_ref().filter(|entry| entry.kind() == Kind::Tool)?;
+        self.offer.terms().tools.get(entry.plain())
+    }
+}
+
+impl Checked {
+    /// What is looked up for the decision.
+    pub fn facts(self) -> Known {
+        Known { checked: self, facts: Facts::default() }
+    }
+}
+
+impl Known {
+    /// Whether it is permitted.
+    ///
+    /// # Errors
+    ///
+    /// [`Turned`]: it is not.
+    pub fn judge(self, authorizer: &dyn Authorizer) -> Result<Judged, Turned> {
+        let Self { checked: Checked { mut found, bound }, facts } = self;
+        let tier = found.about.tier.unwrap_or_default();
+        let who = Arc::clone(&found.received.principal);
+        match judge(authorizer, &who, found.object.clone(), bound, tier, &facts) {
+            Ok(permit) => {
+                found.about.rule = Some(permit.rule().to_owned());
+                Ok(Judged { found, permit })
+            }
+            Err(refusal) => Err(found.about.turned(refusal)),
+        }
+    }
+}
+
+impl Judged {
+    /// Whether a person has said yes, where one has to. Nobody can be asked yet, so that a call of tier 3 ends here.
+    ///
+    /// # Errors
+    ///
+    /// [`Turned`]: a person would have to.
+    pub fn approve(self) -> Result<Approved, Turned> {
+        if self.found.about.tier == Some(Tier::Three) && !guard::off("tier-3") {
+            let refusal = Refusal::new(
+                Code::TIER_3,
+                "a person has to approve this call, and nobody can be asked yet",
+            );
+            let refusal = refusal.rule("tier").remedy("do without it, or ask the person you work for to do it");
+            return Err(self.found.about.turned(refusal));
+        }
+        Ok(Approved { found: self.found, permit: self.permit, turn: None })
+    }
+}
+
+impl Approved {
+    /// Takes a turn, where there is one for this caller now.
+    ///
+    /// # Errors
+    ///
+    /// [`Turned`]: too many, or too often.
+    pub fn enter(mut self, limits: &Limits) -> Result<Self, Turned> {
+        let allowance = self.found.rule().map(Allowance::of).unwrap_or_default();
+        let who = &self.found.received.principal;
+        match limits.enter(who, &self.found.object, Instant::now(), &allowance) {
+            Ok(turn) => {
+                self.turn = Some(turn);
+                Ok(self)
+            }
+            Err(refusal) => Err(self.found.about.turned(refusal)),
+        }
+    }
+
+    /// Writes down that it is about to be done, before it is, where it can do anything (tier 2 and 3).
+    ///
+    /// # Errors
+    ///
+    /// [`Turned`]: it cannot be written down, so it is not done.
+    pub async fn record(self, audit: &Audit) -> Result<Recorded, Turned> {
+        let Self { found, permit, turn } = self;
+        let has_intent = found.about.tier != Some(Tier::One);
+        if has_intent && !guard::off("road-intent") {
+            let intent = found.about.intent();
+            if let Err(error) = audit.commit(intent).await {
+                let reason = format!("what would be done cannot be recorded ({error})");
+                let refusal = Refusal::new(Code::AUDIT_UNAVAILABLE, reason);
+                let refusal = refusal.remedy("whoever runs this service has to make room for its record");
+                return Err(found.about.turned(refusal));
+            }
+        }
+        Ok(Recorded { found, permit, turn, has_intent })
+    }
+}
+
+impl Recorded {
+    /// Begins it: what the server is to be asked, and what has to be told of how that ends.
+    pub fn begin(self) -> Underway {
+        let Self { found, permit, turn, has_intent } = self;
+        let Found { received, about, object, offer, entry } = found;
+        let bound = permit.into_bound();
+        let arguments = bound.into_arguments();
+        let params = match object.verb {
+            Verb::CallTool => {
+                let mut params: Map<String, Value> = received.params;
+                params.insert("name".into(), object.name.clone().into());
+                params.insert("arguments".into(), Value::Object(arguments));
+                params
+            }
+            verb => plain_params(verb, arguments, &object.name),
+        };
+        let time = entry
+            .as_ref()
+            .and_then(|entry| offer.terms().tools.get(entry.plain()))
+            .and_then(ToolRule::time);
+        let method = match object.verb {
+            Verb::CallTool => "tools/call",
+            Verb::GetPrompt => "prompts/get",
+            Verb::ReadResource => "resources/read",
+            Verb::Complete => "completion/complete",
+            Verb::Subscribe => "resources/subscribe",
+        };
+        Underway::new(about, turn, has_intent, ending::Asked {
+            principal: received.principal,
+            object,
+            method,
+            params,
+            meta: received.meta,
+            progress: received.progress,
+            questions: received.questions,
+            modern: received.modern,
+            time,
+            offer,
+        })
+    }
+}
+
+impl Turned {
+    /// Records it, and says what the caller is told.
+    pub async fn conclude(self, audit: &Audit) -> Concluded {
+        audit.note(self.about.denied(&self.refusal)).await;
+        Concluded { call: self.about.call, end: End::Refused(self.refusal), subscription: None }
+    }
+
+    /// Why.
+    pub fn refusal(&self) -> &Refusal {
+        &self.refusal
+    }
+}
+
+/// Server, entry and the server's own name for what is asked for; whoever asks.
+fn locate(received: &Received, stock: &Stock) -> Option<(Arc<Offer>, Option<Arc<Entry>>, String)> {
+    let kinds: &[Kind] = match received.verb {
+        Verb::CallTool => &[Kind::Tool],
+        Verb::GetPrompt => &[Kind::Prompt],
+        Verb::ReadResource | Verb::Subscribe => &[Kind::Resource],
+        Verb::Complete if received.is_of_prompt() => &[Kind::Prompt],
+        Verb::Complete => &[Kind::ResourceTemplate, Kind::Resource],
+    };
+    let is_address = matches!(received.verb, Verb::ReadResource | Verb::Subscribe);
+    match &received.scope {
+        Scope::Server(server) => {
+            let offer = stock.offer(server)?;
+            let entry = kinds.iter().find_map(|kind| offer.entry(*kind, &received.name)).cloned();
+            if entry.is_none() && !(is_address && offer.can("resources")) {
+                return None;
+            }
+            Some((Arc::clone(offer), entry, received.name.clone()))
+        }
+        Scope::All => {
+            if let Some(entry) = kinds.iter().find_map(|kind| stock.public(*kind, &received.name)) {
+                let offer = stock.offer(entry.server())?;
+                return Some((Arc::clone(offer), Some(Arc::clone(entry)), entry.plain().to_owned()));
+            }
+            let (server, plain) = names::plain_uri(&received.name).filter(|_| is_address)?;
+            let offer = stock.offer(&server).filter(|offer| offer.can("resources"))?;
+            Some((Arc::clone(offer), None, plain.to_owned()))
+        }
+    }
+}
+
+/// What is known of how much a call can do: a tool's tier from configuration; anything else is read, and leaves a row.
+fn tier_of(offer: &Offer, entry: &Entry) -> Tier {
+    match entry.kind() {
+        Kind::Tool => offer.terms().tools.get(entry.plain()).map(ToolRule::tier).unwrap_or_default(),
+        Kind::Prompt | Kind::Resource | Kind::ResourceTemplate => Tier::One,
+    }
+}
+
+/// The parameters of a request that is no tool's, under the server's own name.
+fn plain_params(verb: Verb, mut params: Map<String, Value>, name: &str) -> Map<String, Value> {
+    match verb {
+        Verb::GetPrompt => drop(params.insert("name".into(), name.into())),
+        Verb::ReadResource | Verb::Subscribe => drop(params.insert("uri".into(), name.into())),
+        Verb::Complete => {
+            if let Some(Value::Object(of)) = params.get_mut("ref") {
+                let key = if of.contains_key("name") { "name" } else { "uri" };
+                of.insert(key.into(), name.into());
+            }
+        }
+        Verb::CallTool => {}
+    }
+    params
+}

@@ -41,7 +41,7 @@
 use std::{sync::Arc, time::Instant};
 
 use access::{
-    Object, Verb,
+    Completes, Object, Verb,
     gate::{Bound, screened},
     judge::{Facts, Authorizer, Permit, judge},
     limits::{Allowance, Limits, Turn},
@@ -87,6 +87,8 @@ pub struct Found {
     received: Received,
     about: About,
     object: Object,
+    /// The server's own name or address of it.
+    plain: String,
     offer: Arc<Offer>,
     entry: Option<Arc<Entry>>,
 }
@@ -149,7 +151,12 @@ impl Identified {
         };
         about.server = Some(offer.name().to_string());
         about.name.clone_from(&plain);
-        let object = Object { verb: received.verb, server: offer.name().clone(), name: plain };
+        let server = offer.name().clone();
+        let object = match received.verb {
+            Verb::Complete if received.is_of_prompt() => Object::completion(server, Completes::Prompt(&plain)),
+            Verb::Complete => Object::completion(server, Completes::Template(&plain)),
+            verb => Object { verb, server, name: plain.clone() },
+        };
         let who = &received.principal;
         let is_seen = in_scope(&offer, who, &received.scope)
             && match &entry {
@@ -173,7 +180,7 @@ impl Identified {
             return Err(about.turned(refusal.remedy(format!("`fumehood review {}`", offer.name()))));
         }
         about.tier = Some(entry.as_ref().map_or(Tier::default(), |entry| tier_of(&offer, entry)));
-        Ok(Found { received, about, object, offer, entry })
+        Ok(Found { received, about, object, plain, offer, entry })
     }
 }
 
@@ -298,17 +305,17 @@ impl Recorded {
     /// Begins it: what the server is to be asked, and what has to be told of how that ends.
     pub fn begin(self) -> Underway {
         let Self { found, permit, turn, has_intent } = self;
-        let Found { received, about, object, offer, entry } = found;
+        let Found { received, about, object, plain, offer, entry } = found;
         let bound = permit.into_bound();
         let arguments = bound.into_arguments();
         let params = match object.verb {
             Verb::CallTool => {
                 let mut params: Map<String, Value> = received.params;
-                params.insert("name".into(), object.name.clone().into());
+                params.insert("name".into(), plain.into());
                 params.insert("arguments".into(), Value::Object(arguments));
                 params
             }
-            verb => plain_params(verb, arguments, &object.name),
+            verb => plain_params(verb, arguments, &plain),
         };
         let time = entry
             .as_ref()

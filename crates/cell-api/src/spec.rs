@@ -18,6 +18,10 @@ use crate::network::NetworkSpec;
 pub struct CellSpec {
     /// Under which name it is listed and logged.
     pub name: ServerName,
+    /// Under which name it is declared, where it has another one because each user or group has a cell of the server:
+    /// what a person changes about it, one changes under that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<ServerName>,
     /// What kind of thing runs in it.
     #[serde(default)]
     pub kind: Kind,

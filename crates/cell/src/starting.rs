@@ -115,7 +115,7 @@ async fn build(cell: &Rc<Cell>) -> Result<(), (Cause, ErrorBody)> {
     let begin = network::Begin {
         inside: &inside,
         spec: &spec.network,
-        name: &spec.name,
+        name: spec.declared.as_ref().unwrap_or(&spec.name),
         keys: Arc::clone(&ring),
         authority: trust.authority,
         roots: trust.roots,

@@ -1,13 +1,17 @@
-//! A remote MCP server on stdin and stdout: what runs in the cell of a server that is reached by a URL.
+//! A remote MCP server on stdin and stdout: what runs in the cell of a server that is reached by a URL. And the same for a
+//! server that listens in a cell: there it runs beside the cell, and speaks through the supervisor.
 //!
-//! It knows no key: the variables that its headers are filled from hold placeholders, and the cell's edge writes the
+//! Inside a cell it knows no key: the variables that its headers are filled from hold placeholders, and the cell's edge writes the
 //! values into its requests.
 
 mod carrier;
 mod connection;
 mod events;
 mod exchange;
+mod inside;
 mod message;
+mod modern;
+mod old;
 mod stdio;
 mod target;
 
@@ -26,6 +30,8 @@ use self::{
     message::Message,
     stdio::Line,
 };
+pub(crate) use connection::Dial;
+pub(crate) use inside::{Inside, carry_inside};
 pub(crate) use target::Target;
 
 /// Largest message either way, bytes.
@@ -40,6 +46,9 @@ pub(crate) enum BridgeError {
     /// The server has forgotten the session.
     #[error("the remote server has ended the session")]
     SessionLost,
+    /// The one stream of a server of the first revision has ended, and with it all that was agreed on.
+    #[error("the remote server has closed its stream")]
+    StreamLost,
     /// Our own streams.
     #[error("{step} failed: {source}")]
     Io { step: &'static str, source: io::Error },
@@ -48,7 +57,9 @@ pub(crate) enum BridgeError {
 impl BridgeError {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
-            Self::SessionLost => "start it again: a new session begins with the client's first message",
+            Self::SessionLost | Self::StreamLost => {
+                "start it again: a new session begins with the client's first message"
+            }
             Self::Connection(_) | Self::Io { .. } => "",
         }
     }
@@ -66,7 +77,7 @@ async fn serve(peer: Peer) -> Result<(), BridgeError> {
     let mut interrupt = signal(SignalKind::interrupt()).map_err(listening)?;
     let lines = stdio::lines().map_err(|source| BridgeError::Io { step: "reading stdin", source })?;
     let out = stdio::Out::new().map_err(|source| BridgeError::Io { step: "writing to stdout", source })?;
-    let carrier = Carrier::new(peer, out.sender());
+    let carrier = Carrier::new(peer, out.sender(), Box::new(crate::terminal::say));
     let outcome = tokio::select! {
         outcome = read(&carrier, lines) => outcome,
         error = carrier.broken() => Err(error),

@@ -90,6 +90,27 @@ impl Configuration {
         Ok(Self { cwd, operator, flags, name })
     }
 
+    /// Reads both files as a service does, which has no flags: the operator's, and the nearest project's from `folder`
+    /// upwards. What is wrong with one of them does not hide what is wrong with the other.
+    pub(crate) fn of_service(folders: &Folders, folder: PathBuf) -> Result<Self, Vec<anyhow::Error>> {
+        let read = operator(folders, home().as_deref());
+        let mut this =
+            Self { cwd: folder, operator: Operator::default(), flags: Flags::default(), name: None };
+        let project = this.project();
+        match (read, project) {
+            (Ok(operator), Ok(_)) => {
+                this.operator = operator;
+                Ok(this)
+            }
+            (read, project) => Err(read.err().into_iter().chain(project.err()).collect()),
+        }
+    }
+
+    /// The operator's file.
+    pub(crate) fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
     /// A server or a command for `run`. `explicit` says that `--` stood before it.
     pub(crate) fn server(
         &self,
@@ -306,6 +327,7 @@ impl Configuration {
     fn spec(&self, plan: &Plan, kind: Kind) -> anyhow::Result<CellSpec> {
         Ok(CellSpec {
             name: self.name.clone().unwrap_or_else(|| plan.name().clone()),
+            declared: None,
             kind,
             command: plan.program().to_vec(),
             env: values(plan.env().iter())?,

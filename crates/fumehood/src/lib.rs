@@ -24,6 +24,7 @@ mod places;
 mod published;
 mod reading;
 mod relay;
+mod serve;
 mod server;
 mod session;
 mod stop;

@@ -15,6 +15,7 @@ pub(crate) mod preparing;
 pub(crate) mod progress;
 pub(crate) mod random;
 pub(crate) mod signed;
+pub(crate) mod speaking;
 pub(crate) mod staged;
 pub(crate) mod standing;
 pub(crate) mod target;

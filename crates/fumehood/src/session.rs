@@ -16,12 +16,14 @@ use cell_api::{
     order::StderrMode,
     spec::CellSpec,
 };
+use model::secret::Per;
+use secrets::vault::UserKey;
 use tokio::{
     net::UnixStream,
     process::{Child, Command},
 };
 
-use crate::stop::Stop;
+use crate::{guard, stop::Stop};
 
 /// How long a supervisor may take to clear up after its cell.
 const LEAVING: Duration = Duration::from_secs(2);
@@ -56,13 +58,15 @@ impl Reach {
 impl Session {
     /// Starts a supervisor, and through it a cell.
     pub(crate) async fn begin(folders: Folders, spec: &CellSpec) -> anyhow::Result<Self> {
-        Self::begin_when(folders, spec, async { Ok(()) }).await
+        Self::begin_when(folders, spec, None, async { Ok(()) }).await
     }
 
-    /// Starts a supervisor, and through it a cell as soon as `ready` has gone well.
+    /// Starts a supervisor, and through it a cell as soon as `ready` has gone well. Where it is a user's, each secret that
+    /// every user has is that user's own.
     pub(crate) async fn begin_when(
         folders: Folders,
         spec: &CellSpec,
+        user: Option<&UserKey>,
         ready: impl Future<Output = anyhow::Result<()>>,
     ) -> anyhow::Result<Self> {
         let (ours, theirs) = StdUnixStream::pair().context("making a socket pair")?;
@@ -73,7 +77,7 @@ impl Session {
             // Our stdout is the protocol's: nobody else may hold it.
             command.stdout(Stdio::null());
         } else {
-            let (child, connection) = start_broker(spec)?;
+            let (child, connection) = start_broker(spec, user)?;
             broker = Some(child);
             command.args(["--broker-fd", "1"]).stdout(connection);
         }
@@ -143,13 +147,22 @@ impl Session {
 
 /// Starts the broker of the cell's secrets; the other end of its connection is for the supervisor. Only names are
 /// arguments.
-fn start_broker(spec: &CellSpec) -> anyhow::Result<(Child, OwnedFd)> {
+fn start_broker(spec: &CellSpec, user: Option<&UserKey>) -> anyhow::Result<(Child, OwnedFd)> {
     let (broker, supervisor) = StdUnixStream::pair().context("making a socket pair")?;
     let names: BTreeSet<&str> = spec.secrets.iter().map(|one| one.name.as_str()).collect();
-    let child = Command::new("/proc/self/exe")
-        .arg0("fumehood")
-        .arg("vault")
-        .args(names)
+    let personal: BTreeSet<&str> = spec
+        .secrets
+        .iter()
+        .filter(|one| one.per == Per::User && !guard::off("per-user-secret"))
+        .map(|one| one.name.as_str())
+        .collect();
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("fumehood").arg("vault").args(names);
+    if let Some(user) = user.filter(|_| !personal.is_empty()) {
+        command.args(["--user", user.as_str()]);
+        command.args(personal.iter().flat_map(|name| ["--personal", name]));
+    }
+    let child = command
         .stdin(OwnedFd::from(broker))
         .stdout(Stdio::null())
         .spawn()

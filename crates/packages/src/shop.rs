@@ -93,6 +93,7 @@ impl<'a, W: Workshop> Shop<'a, W> {
         let data = Data { name: data, size: DATA_SIZE.min(order.most_data.unwrap_or(u64::MAX)) };
         let mut template = CellSpec {
             name: order.name.clone(),
+            declared: None,
             kind: Kind::Server,
             command: Vec::new(),
             env: BTreeMap::new(),

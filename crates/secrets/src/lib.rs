@@ -7,6 +7,7 @@
 
 pub mod broker;
 pub mod link;
+pub mod needles;
 pub mod plaintext;
 pub mod process;
 pub mod source;

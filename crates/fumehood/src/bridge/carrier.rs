@@ -1,18 +1,33 @@
 //! Who carries messages both ways, and looks after streams that break off.
 
-use std::{cell::RefCell, collections::BTreeSet, io, rc::Rc, time::Duration};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::{BTreeMap, BTreeSet},
+    io,
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
 
-use http_body_util::BodyExt as _;
+use hyper::StatusCode;
 use serde_json::Value;
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::{
+    sync::{Notify, Semaphore, mpsc},
+    task::AbortHandle,
+};
 
 use super::{
     BridgeError,
-    connection::{ConnectionError, Reply},
+    connection::ConnectionError,
     events::Events,
-    exchange::{Answer, ExchangeError, Peer},
+    exchange::{Answer, ExchangeError, Manner, Peer},
     message::{self, Kind, Message},
+    modern::Mirrored,
+    old::Old,
 };
+
+mod before;
+mod streams;
 
 /// Requests under way at once; more wait.
 const MAX_REQUESTS: u32 = 256;
@@ -22,42 +37,46 @@ const ACCEPTING: Duration = Duration::from_mins(1);
 const SETTLING: Duration = Duration::from_secs(5);
 /// How long the end of the session may take.
 const LEAVING: Duration = Duration::from_secs(2);
-/// How long a stream may stay open after its answer before its connection is closed.
-const FINISHING: Duration = Duration::from_secs(1);
-/// How often in a row a stream is opened again that brings nothing new.
-const MAX_TRIES: u32 = 6;
-/// How long is waited before that where the stream did not say so, and at most.
-const RETRY: Duration = Duration::from_secs(1);
-const MAX_RETRY: Duration = Duration::from_mins(1);
+
+/// Takes lines about what cannot be told to the client.
+pub(crate) type Notes = Box<dyn Fn(&str)>;
 
 /// Client and server, and what is between them.
 pub(super) struct Carrier {
     peer: Peer,
     out: mpsc::Sender<Vec<u8>>,
-    under_way: Semaphore,
+    notes: Notes,
+    under_way: Arc<Semaphore>,
     /// Ids of requests that the client gave up, as JSON.
     given_up: RefCell<BTreeSet<String>>,
+    /// Requests that stand for themselves, by their ids as JSON.
+    alone: RefCell<BTreeMap<String, AbortHandle>>,
+    mirrored: Mirrored,
+    /// The stream of a server of the first revision, where it is one.
+    old: OnceCell<Rc<Old>>,
     broken: RefCell<Option<BridgeError>>,
     breaking: Notify,
 }
 
-/// How the reading of a stream ended.
-enum End {
-    /// What it was opened for has come.
-    Answered,
-    /// Whatever the reason: it may be taken up again.
-    Broken,
-    /// It said too much at once.
-    TooLarge,
+/// A request under way.
+struct Asked {
+    id: Value,
+    manner: Manner,
+    /// Its answer lists tools.
+    lists_tools: bool,
 }
 
 impl Carrier {
-    pub(super) fn new(peer: Peer, out: mpsc::Sender<Vec<u8>>) -> Rc<Self> {
+    pub(super) fn new(peer: Peer, out: mpsc::Sender<Vec<u8>>, notes: Notes) -> Rc<Self> {
         Rc::new(Self {
             peer,
             out,
-            under_way: Semaphore::new(MAX_REQUESTS as usize),
+            notes,
+            under_way: Arc::new(Semaphore::new(MAX_REQUESTS as usize)),
             given_up: RefCell::default(),
+            alone: RefCell::default(),
+            mirrored: Mirrored::default(),
+            old: OnceCell::new(),
             broken: RefCell::default(),
             breaking: Notify::new(),
         })
@@ -68,30 +87,51 @@ impl Carrier {
     pub(super) async fn take(self: &Rc<Self>, message: Message) {
         let Message { kind, line } = message;
         match kind {
-            Kind::Request { id, method } if method == "initialize" => self.request(id, line, true).await,
-            Kind::Request { id, .. } => {
-                let carrier = Rc::clone(self);
-                // Never closed.
-                let Ok(permit) = self.under_way.acquire().await else { return };
-                permit.forget();
-                tokio::task::spawn_local(async move {
-                    carrier.request(id, line, false).await;
-                    carrier.under_way.add_permits(1);
-                });
+            Kind::Request { id, method, .. } if method == "initialize" => {
+                self.request(Asked { id, manner: Manner::First, lists_tools: false }, line).await;
+            }
+            Kind::Request { id, method, params } => {
+                let manner = self.mirrored.headers(&method, &params).map_or(Manner::Within, Manner::Alone);
+                drop(params);
+                self.go_on(Asked { id, manner, lists_tools: method == "tools/list" }, line).await;
             }
             Kind::Notification { method, params } => {
                 if method == "notifications/cancelled"
                     && let Some(id) = params.get("requestId")
                 {
+                    // Who asks without a session takes a question back by not listening to the answer.
+                    if let Some(alone) = self.alone.borrow_mut().remove(&id.to_string()) {
+                        alone.abort();
+                        return;
+                    }
                     self.given_up.borrow_mut().insert(id.to_string());
                 }
                 self.hand_over(line).await;
-                if method == "notifications/initialized" {
+                if method == "notifications/initialized" && self.old.get().is_none() {
                     let carrier = Rc::clone(self);
                     tokio::task::spawn_local(async move { carrier.listen().await });
                 }
             }
             Kind::Response { .. } => self.hand_over(line).await,
+        }
+    }
+
+    /// Sends a request, and waits for nothing but a turn.
+    async fn go_on(self: &Rc<Self>, asked: Asked, line: Vec<u8>) {
+        // Never closed.
+        let Ok(turn) = Arc::clone(&self.under_way).acquire_owned().await else { return };
+        let carrier = Rc::clone(self);
+        let alone = matches!(asked.manner, Manner::Alone(_)).then(|| asked.id.to_string());
+        let key = alone.clone();
+        let task = tokio::task::spawn_local(async move {
+            carrier.request(asked, line).await;
+            if let Some(key) = key {
+                carrier.alone.borrow_mut().remove(&key);
+            }
+            drop(turn);
+        });
+        if let Some(key) = alone {
+            self.alone.borrow_mut().insert(key, task.abort_handle());
         }
     }
 
@@ -125,153 +165,96 @@ impl Carrier {
 
     /// Sends what wants no answer.
     async fn hand_over(&self, line: Vec<u8>) {
-        let posted = tokio::time::timeout(ACCEPTING, self.peer.post(line, false)).await;
-        match posted {
-            // Nothing was asked for; whatever was said all the same is of no use.
-            Ok(Ok(Answer::Accepted | Answer::Whole(_) | Answer::Stream(_))) => {}
+        let posted = async {
+            match self.old.get() {
+                Some(old) => self.peer.post_aside(&old.endpoint, line).await,
+                // Nothing was asked for; whatever was said all the same is of no use.
+                None => self.peer.post(line, &Manner::Within).await.map(drop),
+            }
+        };
+        match tokio::time::timeout(ACCEPTING, posted).await {
+            Ok(Ok(())) => {}
             Ok(Err(ExchangeError::SessionLost)) => self.break_off(BridgeError::SessionLost),
-            Ok(Err(error)) => crate::terminal::say(&format!("a message was not taken: {error}")),
-            Err(_elapsed) => crate::terminal::say("a message was not taken within a minute"),
+            Ok(Err(error)) => (self.notes)(&format!("a message was not taken: {error}")),
+            Err(_elapsed) => (self.notes)("a message was not taken within a minute"),
         }
     }
 
     /// Sends a request and passes on what it leads to, an answer in every case unless the client gave it up.
-    async fn request(&self, id: Value, line: Vec<u8>, first: bool) {
-        let answered = match self.peer.post(line, first).await {
-            Ok(Answer::Whole(body)) => self.pass_all(&body, &id, first).await,
-            Ok(Answer::Stream(reply)) => self.follow(reply, &id, first).await,
+    async fn request(self: &Rc<Self>, asked: Asked, line: Vec<u8>) {
+        let id = &asked.id;
+        if matches!(asked.manner, Manner::Within)
+            && let Some(old) = self.old.get()
+        {
+            return self.request_aside(old, id, line).await;
+        }
+        let is_first = matches!(asked.manner, Manner::First);
+        // It is said once more to a server of the first revision.
+        let again = is_first.then(|| line.clone());
+        let answered = match self.peer.post(line, &asked.manner).await {
+            Ok(Answer::Whole(body)) => self.pass_all(&body, &asked).await,
+            Ok(Answer::Stream(reply)) => self.follow(reply, &asked).await,
             Ok(Answer::Accepted) => Err("the remote server took the request and gave no answer".to_owned()),
+            Err(ExchangeError::SessionLost) => {
+                self.pass(message::failure(id, &ExchangeError::SessionLost.to_string())).await;
+                self.break_off(BridgeError::SessionLost);
+                return;
+            }
             Err(error) => {
-                if let ExchangeError::Refused { body, .. } = &error
-                    && let Some(answer) = message::refusal(&id, body)
-                {
-                    self.pass(answer).await;
-                    return;
+                if let ExchangeError::Refused { body, status, .. } = &error {
+                    if let Some(answer) = message::refusal(id, body) {
+                        self.pass(answer).await;
+                        return;
+                    }
+                    if let Some(line) = again.filter(|_| may_be_old(*status)) {
+                        match self.open_old().await {
+                            Ok(Some(old)) => return self.request_aside(&old, id, line).await,
+                            Ok(None) => {}
+                            Err(why) => {
+                                self.pass(message::failure(id, &why)).await;
+                                return;
+                            }
+                        }
+                    }
                 }
-                let text = error.to_string();
-                if matches!(error, ExchangeError::SessionLost) {
-                    self.pass(message::failure(&id, &text)).await;
-                    self.break_off(BridgeError::SessionLost);
-                    return;
-                }
-                Err(text)
+                Err(error.to_string())
             }
         };
         let given_up = self.given_up.borrow_mut().remove(&id.to_string());
         if let Err(text) = answered
             && !given_up
         {
-            self.pass(message::failure(&id, &text)).await;
+            self.pass(message::failure(id, &text)).await;
         }
     }
 
     /// Passes on what came as a whole.
-    async fn pass_all(&self, body: &[u8], id: &Value, first: bool) -> Result<(), String> {
+    async fn pass_all(&self, body: &[u8], asked: &Asked) -> Result<(), String> {
         let all = Message::read_all(body).ok_or("the remote server answered with no message")?;
         let mut answered = false;
         for message in all {
-            answered |= self.hear(message, Some(id), first).await;
+            answered |= self.hear(message, Some(asked)).await;
         }
         if answered { Ok(()) } else { Err("the remote server answered something else".to_owned()) }
     }
 
-    /// Passes on what comes on a stream until the answer has come, and takes the stream up again where it breaks off.
-    async fn follow(&self, reply: Reply, id: &Value, first: bool) -> Result<(), String> {
-        let mut events = Events::default();
-        let mut reply = Some(reply);
-        let mut tries = 0;
-        loop {
-            if let Some(mut reply) = reply.take() {
-                let before = events.last_id.clone();
-                match self.hear_all(&mut reply, &mut events, Some(id), first).await {
-                    End::Answered => {
-                        finish(reply);
-                        return Ok(());
-                    }
-                    End::TooLarge => return Err("the remote server sent more than 64 MiB at once".to_owned()),
-                    End::Broken if before != events.last_id => tries = 0,
-                    End::Broken => {}
-                }
-                events = events.resumed();
-            }
-            let Some(place) = events.last_id.clone() else {
-                return Err("the connection to the remote server broke off before the answer".to_owned());
-            };
-            if tries == MAX_TRIES || self.given_up.borrow().contains(&id.to_string()) {
-                return Err("the remote server did not take up the broken connection again".to_owned());
-            }
-            pause(&events, tries).await;
-            tries += 1;
-            match self.peer.listen(Some(&place)).await {
-                Ok(Some(again)) => reply = Some(again),
-                Ok(None) => return Err("the remote server cannot take up a broken connection".to_owned()),
-                Err(ExchangeError::Connection(ConnectionError::Certificates(why))) => return Err(why),
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// Passes on what the server sends by itself, as long as it offers that.
-    async fn listen(&self) {
-        let mut events = Events::default();
-        let mut tries = 0;
-        while tries < MAX_TRIES {
-            match self.peer.listen(events.last_id.as_deref()).await {
-                Ok(Some(mut reply)) => {
-                    let before = events.last_id.clone();
-                    match self.hear_all(&mut reply, &mut events, None, false).await {
-                        End::TooLarge => {
-                            crate::terminal::say("the remote server sent more than 64 MiB at once");
-                            return;
-                        }
-                        End::Answered | End::Broken if before != events.last_id => tries = 0,
-                        End::Answered | End::Broken => {}
-                    }
-                    events = events.resumed();
-                }
-                Ok(None) => return,
-                // It will say the same again.
-                Err(ExchangeError::Refused { status, .. }) if status.is_client_error() => return,
-                Err(_) => {}
-            }
-            pause(&events, tries).await;
-            tries += 1;
-        }
-    }
-
-    async fn hear_all(&self, reply: &mut Reply, events: &mut Events, id: Option<&Value>, first: bool) -> End {
-        while let Some(Ok(frame)) = reply.response.frame().await {
-            let Ok(data) = frame.into_data() else { continue };
-            let Ok(found) = events.push(&data) else { return End::TooLarge };
-            for event in found {
-                if event.data.is_empty() || event.kind.is_some_and(|kind| kind != "message") {
-                    continue;
-                }
-                match Message::read(&event.data) {
-                    Some(message) => {
-                        if self.hear(message, id, first).await {
-                            return End::Answered;
-                        }
-                    }
-                    None => crate::terminal::say("the remote server sent an event that is no message"),
-                }
-            }
-        }
-        End::Broken
-    }
-
-    /// Passes a message of the server's on; whether it answers the request with this id.
-    async fn hear(&self, message: Message, id: Option<&Value>, first: bool) -> bool {
-        let answers = id.is_some_and(|id| message.answers(id));
-        if first
-            && answers
+    /// Passes a message of the server's on; whether it answers this request.
+    async fn hear(&self, message: Message, asked: Option<&Asked>) -> bool {
+        let asked = asked.filter(|asked| message.answers(&asked.id));
+        if let Some(asked) = asked
             && let Kind::Response { result: Some(result), .. } = &message.kind
-            && let Some(version) = result.get("protocolVersion").and_then(Value::as_str)
         {
-            self.peer.agreed(version);
+            if let (Manner::First, Some(version)) =
+                (&asked.manner, result.get("protocolVersion").and_then(Value::as_str))
+            {
+                self.peer.agreed(version);
+            }
+            if asked.lists_tools {
+                self.mirrored.learn(result);
+            }
         }
         self.pass(message.line).await;
-        answers
+        asked.is_some()
     }
 
     async fn pass(&self, mut line: Vec<u8>) {
@@ -288,16 +271,8 @@ impl Carrier {
     }
 }
 
-/// Waits a moment for the end of a stream whose answer has come: its connection is of use for the next request.
-fn finish(reply: Reply) {
-    tokio::task::spawn_local(async move { tokio::time::timeout(FINISHING, reply.whole()).await.ok() });
-}
-
-/// Waits as long as the stream said, or longer each time.
-async fn pause(events: &Events, tries: u32) {
-    let wait = match events.retry {
-        Some(ms) => Duration::from_millis(ms),
-        None => RETRY.saturating_mul(1 << tries.min(6)),
-    };
-    tokio::time::sleep(wait.min(MAX_RETRY)).await;
+/// What a server that knows only the first revision says to a message that is posted to it (MCP 2025-11-25, Streamable
+/// HTTP, backwards compatibility).
+fn may_be_old(status: StatusCode) -> bool {
+    matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED)
 }

@@ -1,8 +1,9 @@
 //! Connections to the one remote server, kept for the next request.
 
-use std::{cell::RefCell, fs, io, path::PathBuf, rc::Rc, sync::Arc, time::Duration};
+use std::{cell::RefCell, fs, io, path::PathBuf, pin::Pin, rc::Rc, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use cell_api::client::Attached;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
     Request, Response,
@@ -15,7 +16,7 @@ use rustls::{
     crypto::aws_lc_rs::default_provider,
     pki_types::{CertificateDer, ServerName, pem::PemObject as _},
 };
-use tokio::net::TcpStream;
+use tokio::{io::AsyncReadExt as _, net::TcpStream};
 use tokio_rustls::TlsConnector;
 
 use super::{MAX_MESSAGE, target::Target};
@@ -30,8 +31,21 @@ const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// The way to one server.
 pub(super) struct Connections {
     pub(super) target: Target,
-    tls: Option<(TlsConnector, ServerName<'static>)>,
+    way: Way,
     idle: RefCell<Vec<SendRequest<Full<Bytes>>>>,
+}
+
+/// Makes a connection to the server of a cell.
+pub(crate) type Dial = Box<dyn Fn() -> Pin<Box<dyn Future<Output = io::Result<Attached>>>>>;
+
+/// How one gets there.
+enum Way {
+    /// By the network, as it is.
+    Plain,
+    /// By the network, encrypted.
+    Tls(Box<(TlsConnector, ServerName<'static>)>),
+    /// Into a cell.
+    Inside(Dial),
 }
 
 /// An answer whose body is still to come.
@@ -62,8 +76,13 @@ pub(crate) enum ConnectionError {
 impl Connections {
     /// The way to this server. Nothing is connected yet.
     pub(super) fn new(target: Target) -> Result<Rc<Self>, ConnectionError> {
-        let tls = if target.tls { Some(tls(&target)?) } else { None };
-        Ok(Rc::new(Self { target, tls, idle: RefCell::default() }))
+        let way = if target.tls { Way::Tls(Box::new(tls(&target)?)) } else { Way::Plain };
+        Ok(Rc::new(Self { target, way, idle: RefCell::default() }))
+    }
+
+    /// The way to a server in a cell.
+    pub(super) fn inside(target: Target, dial: Dial) -> Rc<Self> {
+        Rc::new(Self { target, way: Way::Inside(dial), idle: RefCell::default() })
     }
 
     /// Sends a request and waits for the head of the answer. A kept connection that turns out to be closed before anything
@@ -97,14 +116,24 @@ impl Connections {
         let Target { host, port, .. } = &self.target;
         let failed = |source| ConnectionError::Connect { host: format!("{host}:{port}"), source };
         let connecting = async {
-            let stream = TcpStream::connect((host.as_str(), *port)).await?;
-            stream.set_nodelay(true)?;
-            io::Result::Ok(match &self.tls {
-                Some((connector, name)) => {
-                    let stream = connector.connect(name.clone(), stream).await?;
+            let outside = async || {
+                let stream = TcpStream::connect((host.as_str(), *port)).await?;
+                stream.set_nodelay(true)?;
+                io::Result::Ok(stream)
+            };
+            io::Result::Ok(match &self.way {
+                Way::Plain => greet(TokioIo::new(outside().await?)).await,
+                Way::Tls(tls) => {
+                    let (connector, name) = &**tls;
+                    let stream = connector.connect(name.clone(), outside().await?).await?;
                     greet(TokioIo::new(stream)).await
                 }
-                None => greet(TokioIo::new(stream)).await,
+                Way::Inside(dial) => {
+                    let Attached { stream, early } = dial().await?;
+                    let (from, to) = stream.into_split();
+                    let from = io::Cursor::new(early).chain(from);
+                    greet(TokioIo::new(tokio::io::join(from, to))).await
+                }
             })
         };
         let connected = tokio::time::timeout(CONNECTING, connecting).await;

@@ -15,7 +15,7 @@ pub(crate) struct Message {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
     /// It wants an answer.
-    Request { id: Value, method: String },
+    Request { id: Value, method: String, params: Value },
     /// It wants none.
     Notification { method: String, params: Value },
     /// It is one.
@@ -59,7 +59,8 @@ impl Kind {
         let id = value.remove("id");
         match (value.remove("method"), id) {
             (Some(Value::String(method)), Some(id @ (Value::String(_) | Value::Number(_)))) => {
-                Some(Self::Request { id, method })
+                let params = value.remove("params").unwrap_or_default();
+                Some(Self::Request { id, method, params })
             }
             (Some(Value::String(method)), None) => {
                 Some(Self::Notification { method, params: value.remove("params").unwrap_or_default() })

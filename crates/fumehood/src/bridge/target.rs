@@ -19,6 +19,11 @@ pub(crate) struct Target {
     pub(crate) authority: String,
     /// Path and query.
     pub(crate) path: String,
+    /// Where else it may be, where nothing is at `path`; nowhere where somebody has said where it is.
+    pub(crate) other_paths: &'static [&'static str],
+    /// Where a server of revision 2024-11-05 may have its stream of events, where it is not at `path`.
+    pub(crate) stream_paths: &'static [&'static str],
+    inside: bool,
     /// What was asked for besides what the protocol wants. Marked as sensitive: never printed.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -103,8 +108,32 @@ impl Target {
             port: authority.port_u16().unwrap_or(if tls { 443 } else { 80 }),
             authority: authority.as_str().to_owned(),
             path: path.to_owned(),
+            other_paths: &[],
+            stream_paths: &[],
+            inside: false,
             headers,
         })
+    }
+
+    /// A server in a cell, which listens on this port of its loopback.
+    pub(crate) fn inside(port: u16) -> Self {
+        let host = "localhost".to_owned();
+        Self {
+            tls: false,
+            authority: format!("{host}:{port}"),
+            host,
+            port,
+            path: "/mcp".to_owned(),
+            other_paths: &["/"],
+            stream_paths: &["/sse"],
+            inside: true,
+            headers: Vec::new(),
+        }
+    }
+
+    /// Whether it is in a cell.
+    pub(super) fn is_inside(&self) -> bool {
+        self.inside
     }
 }
 

@@ -74,6 +74,19 @@ pub(crate) struct SecretSet {
     /// Keep it without a host: it can only be given to a cell as it is, with `--expose`
     #[arg(long, conflicts_with_all = ["hosts", "headers", "basic", "queries", "path_segment", "json_body", "form", "websocket", "methods", "paths"])]
     pub(crate) only_expose: bool,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+/// Whose value it is.
+#[derive(Debug, Args)]
+pub(crate) struct Whose {
+    /// The value of this user alone, for servers that name the secret with `per = "user"`: the issuer that vouches for the user and the subject there
+    #[arg(long = "user", value_name = "ISSUER|SUBJECT")]
+    pub(crate) user: Option<String>,
+    /// The tenant of the user, where the user has one
+    #[arg(long, value_name = "TENANT", requires = "user")]
+    pub(crate) tenant: Option<String>,
 }
 
 /// What becomes of other credentials.
@@ -99,6 +112,8 @@ pub(crate) struct SecretShow {
     /// Which
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -110,6 +125,8 @@ pub(crate) struct SecretName {
     /// Which
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
 }
 
 /// `secret export`
@@ -161,6 +178,15 @@ pub(crate) struct SecretSeal {
 #[derive(Debug, Args)]
 pub(crate) struct Broker {
     /// The secrets to give
-    #[arg(required = true, value_name = "NAME")]
+    #[arg(required_unless_present = "needles", value_name = "NAME")]
     pub(crate) names: Vec<String>,
+    /// Whose cell it is, by the digits of its key
+    #[arg(long, value_name = "KEY", requires = "personal")]
+    pub(crate) user: Option<String>,
+    /// One of the secrets of which that user has a value of its own
+    #[arg(long, value_name = "NAME", requires = "user")]
+    pub(crate) personal: Vec<String>,
+    /// Give what finds every value, and no value
+    #[arg(long, conflicts_with_all = ["names", "user", "personal"])]
+    pub(crate) needles: bool,
 }

@@ -26,6 +26,8 @@ pub(crate) enum Heard {
     Stdout(Vec<u8>),
     /// Bytes of its stderr.
     Stderr(Vec<u8>),
+    /// It runs, and cannot be spoken to any more: why.
+    Broken(String),
     /// It has ended.
     Ended(End),
     /// The supervisor went away without saying how it ended.

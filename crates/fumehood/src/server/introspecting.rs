@@ -10,6 +10,7 @@ use cell_api::{
     spec::CellSpec,
 };
 use model::{
+    config::Transport,
     mount::Data,
     name::ServerName,
     profile::Profile,
@@ -23,7 +24,7 @@ use tools::{
 
 use super::{
     attachment::{Attachment, Heard, Said},
-    random,
+    random, speaking,
 };
 use crate::{
     session::Session,
@@ -59,11 +60,16 @@ pub(crate) fn poor(mut spec: CellSpec, keys: bool) -> anyhow::Result<CellSpec> {
 }
 
 /// Starts a cell, reads all that the server offers, and ends it. `spec` is a poor one.
-pub(crate) async fn read(folders: &Folders, spec: &CellSpec, profile: &Profile) -> anyhow::Result<Surface> {
+pub(crate) async fn read(
+    folders: &Folders,
+    spec: &CellSpec,
+    transport: Transport,
+    profile: &Profile,
+) -> anyhow::Result<Surface> {
     let throw_away = spec.data.as_ref().filter(|data| data.name.as_str().starts_with("reading-"));
     let session = Session::begin(folders.clone(), spec).await?;
     let outcome = async {
-        let attachment = Attachment::begin(session.attach(StderrMode::Lossy).await?);
+        let attachment = speaking::begin(&session, transport, StderrMode::Lossy).await?;
         let mut last_lines = LastLines::default();
         let reading = converse(attachment, profile, spec.name.as_str(), &mut last_lines);
         let outcome = tokio::time::timeout(PATIENCE, reading).await;
@@ -128,6 +134,10 @@ async fn converse(
             Some(Heard::Stderr(bytes)) => {
                 last_lines.push(&bytes);
                 continue;
+            }
+            Some(Heard::Broken(why)) => {
+                let message = format!("{why}, while it was read{}", last_lines.shown());
+                return Err(Stop::new(FAILURE, message, lacking(name)).into());
             }
             Some(Heard::Ended(end)) => return Err(ended(&end, last_lines).into()),
             Some(Heard::Lost) | None => {

@@ -62,7 +62,7 @@ pub(crate) async fn prepare(
     let with_keys = target.lists == Lists::Keys || matches!(target.source, Source::Remote { .. });
     tell(Step::Reading { with_keys });
     let poor = introspecting::poor(spec, with_keys)?;
-    let surface = introspecting::read(folders, &poor, &target.client).await?;
+    let surface = introspecting::read(folders, &poor, target.transport, &target.client).await?;
     let record = installed.map(|installed| installed.record);
     let mut table = Pinned {
         source: target.plain_source(),

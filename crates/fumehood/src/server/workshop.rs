@@ -47,7 +47,7 @@ async fn listen(
             Some(Heard::Stdout(bytes)) => heard(packages::workshop::Heard::Stdout(&bytes)),
             Some(Heard::Stderr(bytes)) => heard(packages::workshop::Heard::Stderr(&bytes)),
             Some(Heard::Ended(end)) => return Ok(done(&end)),
-            Some(Heard::Lost) | None => {
+            Some(Heard::Broken(_) | Heard::Lost) | None => {
                 let message = "the supervisor of the cell died".to_owned();
                 return Err(WorkshopError { message, hint: Some("try again".to_owned()) });
             }

@@ -64,6 +64,7 @@ pub(crate) fn perform(asked: &Doctor) -> anyhow::Result<ExitCode> {
 fn throw_away() -> anyhow::Result<CellSpec> {
     Ok(CellSpec {
         name: ServerName::new("doctor")?,
+        declared: None,
         kind: Kind::Code,
         // It waits for the end of its stdin, which comes with the cell's.
         command: vec!["cat".into()],

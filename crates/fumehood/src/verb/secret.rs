@@ -15,11 +15,11 @@ use secrets::{
     source::without_line_end,
     terminal::{self as hidden, AskError},
     value::MAX_VALUE,
-    vault::{Store, VaultError},
+    vault::{Store, Vault, VaultError},
 };
 
 use crate::{
-    cli::secret::{Secret, SecretVerb},
+    cli::secret::{Secret, SecretName as Asked, SecretVerb},
     passphrase::AtTerminal,
     places,
     stop::{FAILURE, Stop, USAGE},
@@ -30,6 +30,7 @@ mod backup;
 mod list;
 mod seal;
 mod set;
+mod user;
 
 /// Does what was asked of the vault.
 pub(crate) fn perform(asked: Secret) -> anyhow::Result<ExitCode> {
@@ -40,33 +41,49 @@ pub(crate) fn perform(asked: Secret) -> anyhow::Result<ExitCode> {
         SecretVerb::Set(set) => set::perform(&set, &folders, &store),
         SecretVerb::List(list) => list::perform(&list, &folders, &store),
         SecretVerb::ShowBinding(show) => list::show(&show, &folders, &store),
-        SecretVerb::Rotate(asked) => rotate(&asked.name, &store),
-        SecretVerb::Rm(asked) => remove(&asked.name, &store),
+        SecretVerb::Rotate(asked) => rotate(&asked, &store),
+        SecretVerb::Rm(asked) => remove(&asked, &store),
         SecretVerb::Export(export) => backup::export(&export, &store),
         SecretVerb::Restore(restore) => backup::restore(&restore, &store),
         SecretVerb::Seal(seal) => seal::perform(&seal, &store),
     }
 }
 
-fn rotate(name: &str, store: &Store) -> anyhow::Result<ExitCode> {
-    let name = named(name)?;
+fn rotate(asked: &Asked, store: &Store) -> anyhow::Result<ExitCode> {
+    let (name, user) = (named(&asked.name)?, user::of(&asked.whose)?);
     // Before a value is typed in vain.
-    let known = store.read(&mut AtTerminal::default()).map_err(Stop::from)?.entries().contains_key(&name);
-    if !known {
-        return Err(Stop::from(VaultError::Unknown(name)).into());
+    let vault = store.read(&mut AtTerminal::default()).map_err(Stop::from)?;
+    let missing = match &user {
+        Some(user) if !vault.has_for(&name, &user.key) => {
+            Some(VaultError::UnknownFor { name: name.clone(), user: user.to_string() })
+        }
+        None if !vault.entries().contains_key(&name) => Some(VaultError::Unknown(name.clone())),
+        _ => None,
+    };
+    drop(vault);
+    if let Some(missing) = missing {
+        return Err(Stop::from(missing).into());
     }
     let value = value(&name)?;
-    store
-        .change(&mut AtTerminal::default(), |vault| vault.rotate(&name, value, now()))
-        .map_err(Stop::from)?;
-    terminal::say(&format!("{name} has another value; running cells use it from the next request on"));
+    let change = |vault: &mut Vault| match &user {
+        Some(user) => vault.rotate_for(&name, user, value, now()),
+        None => vault.rotate(&name, value, now()),
+    };
+    store.change(&mut AtTerminal::default(), change).map_err(Stop::from)?;
+    let whose = user::whose(user.as_ref());
+    terminal::say(&format!("{name}{whose} has another value; running cells use it from the next request on"));
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(name: &str, store: &Store) -> anyhow::Result<ExitCode> {
-    let name = named(name)?;
-    store.change(&mut AtTerminal::default(), |vault| vault.remove(&name).map(drop)).map_err(Stop::from)?;
-    terminal::say(&format!("{name} is out of the vault, and running cells lose it"));
+fn remove(asked: &Asked, store: &Store) -> anyhow::Result<ExitCode> {
+    let (name, user) = (named(&asked.name)?, user::of(&asked.whose)?);
+    let change = |vault: &mut Vault| match &user {
+        Some(user) => vault.remove_for(&name, user).map(drop),
+        None => vault.remove(&name).map(drop),
+    };
+    store.change(&mut AtTerminal::default(), change).map_err(Stop::from)?;
+    let whose = user::whose(user.as_ref());
+    terminal::say(&format!("{name}{whose} is out of the vault, and running cells lose it"));
     terminal::say("help: the version before still holds it until the next change");
     Ok(ExitCode::SUCCESS)
 }

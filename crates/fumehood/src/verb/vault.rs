@@ -6,11 +6,12 @@ use anyhow::Context;
 use cell::folders::Folders;
 use model::{
     config::{DeclaredSecret, SecretSource},
+    needle::NeedleKey,
     secret::SecretName,
 };
 use secrets::{
-    broker::{Order, serve},
-    vault::Store,
+    broker::{Order, Personal, serve},
+    vault::{Store, UserKey},
 };
 
 use crate::{
@@ -24,8 +25,17 @@ use crate::{
 /// Serves until the supervisor has gone.
 pub(crate) fn perform(asked: Broker) -> anyhow::Result<ExitCode> {
     secrets::process::close_to_others().context("closing this process to others")?;
-    let names: Result<Vec<SecretName>, _> = asked.names.into_iter().map(SecretName::new).collect();
-    let names = names.map_err(|error| Stop::new(USAGE, error.to_string(), ""))?;
+    if asked.needles {
+        return needles();
+    }
+    let names = named(asked.names)?;
+    let personal = match asked.user {
+        Some(user) => {
+            let user = UserKey::new(user).map_err(|error| Stop::new(USAGE, error.to_string(), ""))?;
+            Some(Personal { user, names: named(asked.personal)?.into_iter().collect() })
+        }
+        None => None,
+    };
     let socket = io::stdin().as_fd().try_clone_to_owned().context("taking the supervisor's connection")?;
     if rustix::net::sockopt::socket_type(&socket) != Ok(rustix::net::SocketType::STREAM) {
         let message = "stdin is not the connection to a supervisor";
@@ -36,10 +46,30 @@ pub(crate) fn perform(asked: Broker) -> anyhow::Result<ExitCode> {
     let mut declared = configuration.secrets().clone();
     declared.retain(|name, _| names.contains(name));
     check_author(&folders, declared.values())?;
-    let order = Order { store: Store::at(folders.vault()), declared, names };
+    let order = Order { store: Store::at(folders.vault()), declared, names, personal };
     let mut opener = AtTerminal::for_peer(socket.try_clone()?);
     serve(&order, socket, &mut opener)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes to stdout what recognises every value.
+fn needles() -> anyhow::Result<ExitCode> {
+    let folders = places::folders()?;
+    let configuration = Configuration::read(&folders, &Given::default())?;
+    let declared = configuration.secrets();
+    check_author(&folders, declared.values())?;
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)?;
+    let store = Store::at(folders.vault());
+    let made = secrets::needles::make(&store, declared, NeedleKey::new(random), &mut AtTerminal::default());
+    let made = made.map_err(Stop::from)?;
+    crate::terminal::print(&serde_json::to_string(&made)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn named(texts: Vec<String>) -> anyhow::Result<Vec<SecretName>> {
+    let names: Result<_, _> = texts.into_iter().map(SecretName::new).collect();
+    Ok(names.map_err(|error| Stop::new(USAGE, error.to_string(), ""))?)
 }
 
 /// A file that others can change does not say which programs are run.

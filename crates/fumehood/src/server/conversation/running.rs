@@ -80,7 +80,7 @@ impl Running {
                     None => Ok(()),
                 }
             };
-            let session = Session::begin_when(folders, &spec, ready).await?;
+            let session = Session::begin_when(folders, &spec, None, ready).await?;
             let attachment = Attachment::begin(session.attach(stderr).await?);
             Ok((session, attachment))
         };

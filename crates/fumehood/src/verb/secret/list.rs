@@ -7,7 +7,7 @@ use model::{
     config::{DeclaredSecret, SecretSource},
     secret::{Binding, SecretName},
 };
-use secrets::vault::{Store, VaultError};
+use secrets::vault::{Entry, Store, User, VaultError};
 use serde::Serialize;
 
 use super::set;
@@ -26,6 +26,9 @@ use crate::{
 #[derive(Debug, Serialize)]
 struct Listed {
     name: SecretName,
+    /// Whose value it is; absent where it is everybody's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<User>,
     #[serde(flatten)]
     binding: Binding,
     /// `vault`, or where the operator's file says that it comes from.
@@ -42,7 +45,6 @@ struct Listed {
 pub(super) fn perform(asked: &SecretList, folders: &Folders, store: &Store) -> anyhow::Result<ExitCode> {
     let all = all(folders, store)?;
     if asked.json {
-        let all: Vec<&Listed> = all.values().collect();
         terminal::print(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -53,7 +55,12 @@ pub(super) fn perform(asked: &SecretList, folders: &Folders, store: &Store) -> a
     }
     let mut rows =
         vec![["NAME", "HOSTS", "REQUESTS", "PLACES", "SOURCE", "CHANGED"].map(str::to_owned).to_vec()];
-    rows.extend(all.values().map(row));
+    rows.extend(all.iter().map(row));
+    if all.iter().any(|listed| listed.user.is_some()) {
+        let users = all.iter().map(|listed| listed.user.as_ref().map_or("-".to_owned(), ToString::to_string));
+        let column = std::iter::once("USER".to_owned()).chain(users);
+        rows.iter_mut().zip(column).for_each(|(row, user)| row.insert(1, user));
+    }
     terminal::print(&terminal::table(&rows))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -61,32 +68,50 @@ pub(super) fn perform(asked: &SecretList, folders: &Folders, store: &Store) -> a
 /// Shows one of them.
 pub(super) fn show(asked: &SecretShow, folders: &Folders, store: &Store) -> anyhow::Result<ExitCode> {
     let name = super::named(&asked.name)?;
-    let mut all = all(folders, store)?;
-    let listed = all.remove(&name).ok_or_else(|| Stop::from(VaultError::Unknown(name)))?;
+    let user = super::user::of(&asked.whose)?;
+    let mut all = all(folders, store)?.into_iter();
+    let key = user.as_ref().map(|user| &user.key);
+    let is_it = |listed: &Listed| listed.name == name && listed.user.as_ref().map(|user| &user.key) == key;
+    let listed = all.find(is_it).ok_or_else(|| {
+        Stop::from(match &user {
+            Some(user) => VaultError::UnknownFor { name: name.clone(), user: user.to_string() },
+            None => VaultError::Unknown(name.clone()),
+        })
+    })?;
     let text = if asked.json {
         serde_json::to_string_pretty(&listed.binding)?
     } else {
-        format!("{}: {}", listed.name, set::reach(&listed.binding))
+        let whose = super::user::whose(listed.user.as_ref());
+        format!("{}{whose}: {}", listed.name, set::reach(&listed.binding))
     };
     terminal::print(&format!("{text}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn all(folders: &Folders, store: &Store) -> anyhow::Result<BTreeMap<SecretName, Listed>> {
+/// By name, everybody's before those of users.
+fn all(folders: &Folders, store: &Store) -> anyhow::Result<Vec<Listed>> {
     let vault = store.read(&mut AtTerminal::default()).map_err(Stop::from)?;
     let configuration = Configuration::read(folders, &Given::default())?;
     let declared = configuration.secrets().iter().map(|(name, secret)| (name.clone(), of_file(name, secret)));
-    let sealed = vault.entries().iter().map(|(name, entry)| {
-        let listed = Listed {
-            name: name.clone(),
-            binding: entry.binding.clone(),
-            source: "vault",
-            created: Some(entry.created),
-            rotated: Some(entry.rotated),
-        };
-        (name.clone(), listed)
-    });
-    Ok(declared.chain(sealed).collect())
+    let sealed = vault.entries().iter().map(|(name, entry)| (name.clone(), of_vault(name, None, entry)));
+    // One that is in both is refused wherever it is used.
+    let shared: BTreeMap<SecretName, Listed> = declared.chain(sealed).collect();
+    let of_users = vault.users().map(|(name, kept)| of_vault(name, Some(&kept.user), &kept.entry));
+    let mut all: Vec<Listed> = shared.into_values().chain(of_users).collect();
+    // Stable: everybody's came first.
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(all)
+}
+
+fn of_vault(name: &SecretName, user: Option<&User>, entry: &Entry) -> Listed {
+    Listed {
+        name: name.clone(),
+        user: user.cloned(),
+        binding: entry.binding.clone(),
+        source: "vault",
+        created: Some(entry.created),
+        rotated: Some(entry.rotated),
+    }
 }
 
 fn of_file(name: &SecretName, secret: &DeclaredSecret) -> Listed {
@@ -95,7 +120,8 @@ fn of_file(name: &SecretName, secret: &DeclaredSecret) -> Listed {
         SecretSource::File(_) => "file",
         SecretSource::Command(_) => "command",
     };
-    Listed { name: name.clone(), binding: secret.binding.clone(), source, created: None, rotated: None }
+    let binding = secret.binding.clone();
+    Listed { name: name.clone(), user: None, binding, source, created: None, rotated: None }
 }
 
 fn row(listed: &Listed) -> Vec<String> {

@@ -32,20 +32,33 @@ pub(super) fn perform(
         return Err(Stop::new(USAGE, message, hint).into());
     }
     let binding = binding(asked)?;
-    if Configuration::read(folders, &Given::default())?.secrets().contains_key(&name) {
+    let user = super::user::of(&asked.whose)?;
+    // Who reads a user's own value never looks into the file.
+    if user.is_none() && Configuration::read(folders, &Given::default())?.secrets().contains_key(&name) {
         let message = format!("`[secrets.{name}]` of the operator's file says where {name} comes from");
         return Err(Stop::new(USAGE, message, "take it out there first, or choose another name").into());
     }
     let is_first = store.protection().map_err(Stop::from)?.is_none();
     let value = super::value(&name)?;
     let kept = |vault: &mut secrets::vault::Vault| {
-        let was_there = vault.entries().contains_key(&name);
-        vault.set(name.clone(), binding.clone(), value, super::now())?;
-        Ok::<bool, VaultError>(was_there)
+        let (name, binding, now) = (name.clone(), binding.clone(), super::now());
+        Ok::<bool, VaultError>(match user.clone() {
+            Some(user) => {
+                let was_there = vault.has_for(&name, &user.key);
+                vault.set_for(name, user, binding, value, now)?;
+                was_there
+            }
+            None => {
+                let was_there = vault.entries().contains_key(&name);
+                vault.set(name, binding, value, now)?;
+                was_there
+            }
+        })
     };
     let was_there = store.change(&mut AtTerminal::default(), kept).map_err(Stop::from)?;
     let how = if was_there { "has another value and binding" } else { "is in the vault" };
-    terminal::say(&format!("{name} {how}: {}", reach(&binding)));
+    let whose = super::user::whose(user.as_ref());
+    terminal::say(&format!("{name}{whose} {how}: {}", reach(&binding)));
     if is_first {
         terminal::say(&format!("made the vault `{}`, whose key lies beside it", store.folder().display()));
         terminal::say(

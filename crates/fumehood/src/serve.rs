@@ -1,0 +1,3 @@
+//! The service: one address in front of all servers.
+
+pub(crate) mod cells;

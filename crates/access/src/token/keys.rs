@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::DecodingKey;
 use model::config::Algorithm;
-use model::guard::off;
+use model::guard;
 use model::json::{self, JsonError};
 use serde_json::{Map, Value};
 
@@ -143,7 +143,7 @@ impl Key {
             Some(algorithm) => Some(algorithm.as_str()?.to_owned()),
         };
         let is_for_signatures = is_for_signatures(jwk);
-        (is_for_signatures || off("token-key-fits")).then_some(Self {
+        (is_for_signatures || guard::off("token-key-fits")).then_some(Self {
             kid,
             kind,
             algorithm,
@@ -168,7 +168,7 @@ impl Key {
         let declared =
             |name: &str| name == algorithm.as_str() || (algorithm == Algorithm::EdDsa && name == "Ed25519");
         let agrees = self.is_for_signatures && self.algorithm.as_deref().is_none_or(declared);
-        self.kind == kind && (agrees || off("token-key-fits"))
+        self.kind == kind && (agrees || guard::off("token-key-fits"))
     }
 
     /// Whether `signature` (base64url) is one of this key over `message`.

@@ -2,7 +2,7 @@
 //! work where the guards are not.
 
 use model::config::Algorithm;
-use model::guard::off;
+use model::guard;
 
 use super::keys::{Key, KeySet};
 use super::unverified::Unverified;
@@ -10,8 +10,9 @@ use super::unverified::Unverified;
 /// Whether a judge without the guards that are taken away would believe the signature.
 pub(super) fn takes(token: &Unverified<'_>, keys: &KeySet) -> bool {
     let algorithm = token.header_text("alg").ok().flatten().unwrap_or_default();
-    (off("token-algorithms") && (is_unsigned(token, algorithm) || is_by_public_key(token, algorithm, keys)))
-        || (off("token-embedded-key") && is_by_embedded_key(token, algorithm))
+    (guard::off("token-algorithms")
+        && (is_unsigned(token, algorithm) || is_by_public_key(token, algorithm, keys)))
+        || (guard::off("token-embedded-key") && is_by_embedded_key(token, algorithm))
 }
 
 fn is_unsigned(token: &Unverified<'_>, algorithm: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use model::guard::off;
+use model::guard;
 use model::json;
 use serde_json::{Map, Value};
 
@@ -28,7 +28,7 @@ impl<'a> Unverified<'a> {
     /// [`TokenError::Length`] before anything is decoded, [`TokenError::Malformed`] for what is no JWS of two JSON objects
     /// without doubled keys.
     pub fn read(token: &'a str) -> Result<Self, TokenError> {
-        if token.len() > MAX_LENGTH && !off("token-length") {
+        if token.len() > MAX_LENGTH && !guard::off("token-length") {
             return Err(TokenError::Length);
         }
         let shape = TokenError::Malformed("it has to have three parts with dots between them");
@@ -81,7 +81,7 @@ impl<'a> Unverified<'a> {
 
 fn object(part: &str) -> Result<Map<String, Value>, TokenError> {
     let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::Malformed("it is no base64url"))?;
-    let value = if off("token-doubled-keys") {
+    let value = if guard::off("token-doubled-keys") {
         serde_json::from_slice(&bytes).map_err(|_| TokenError::Malformed("it is no JSON"))?
     } else {
         json::parse(&bytes).map_err(|error| match error {

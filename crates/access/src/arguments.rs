@@ -16,7 +16,17 @@ pub const MAX_VALUES: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Bounded {
     pub(crate) members: Map<String, Value>,
+    pub(crate) size: Size,
+}
+
+/// How large they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    /// Values of all kinds.
+    pub(crate) values: usize,
+    /// Levels of arrays and objects.
     pub(crate) depth: usize,
+    /// Bytes, as RFC 8785 has them.
     pub(crate) bytes: usize,
 }
 
@@ -34,7 +44,7 @@ pub(crate) fn bounded(arguments: Value, max_bytes: u64) -> Result<Bounded, Refus
         Err(Refusal::new(Code::ARGUMENTS_SIZE, what).rule("arguments").remedy(remedy))
     };
     if guard::off("bounds") {
-        return Ok(Bounded { members, depth: 1, bytes: 0 });
+        return Ok(Bounded { members, size: Size { values: 1, depth: 1, bytes: 0 } });
     }
     let mut count = Count { values: 1, depth: 1 };
     members.values().for_each(|value| count.add(value, 1));
@@ -63,7 +73,7 @@ pub(crate) fn bounded(arguments: Value, max_bytes: u64) -> Result<Bounded, Refus
     if let Value::Object(whole) = whole {
         members = whole;
     }
-    Ok(Bounded { members, depth: count.depth, bytes })
+    Ok(Bounded { members, size: Size { values: count.values, depth: count.depth, bytes } })
 }
 
 struct Count {

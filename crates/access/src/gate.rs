@@ -22,7 +22,6 @@ use crate::screen::{Finding, Screen};
 mod error;
 pub(crate) mod schema;
 mod shown;
-mod work;
 mod wrong;
 
 pub use error::GateError;
@@ -150,7 +149,7 @@ impl ToolGate {
     /// an argument in it.
     pub fn bind(&self, arguments: Value, who: &Principal, screen: &Screen) -> Result<Bound, Refusal> {
         let max_bytes = self.rule.max_bytes().unwrap_or(arguments::MAX_BYTES);
-        let Bounded { mut members, depth, bytes } = arguments::bounded(arguments, max_bytes)?;
+        let Bounded { mut members, size } = arguments::bounded(arguments, max_bytes)?;
         // Before anything else is said of them: a secret gets into no reason and no record.
         refuse_secret(screen.find_in(&members))?;
         for parameter in &self.bound {
@@ -162,7 +161,7 @@ impl ToolGate {
             }
         }
         if !guard::off("schema") {
-            self.schema.check(&mut members, depth, bytes).map_err(|wrong| self.refuse(&wrong))?;
+            self.schema.check(&mut members, size).map_err(|wrong| self.refuse(&wrong))?;
         }
         let names = self.bound.iter().map(|parameter| parameter.name.clone()).collect();
         Bound::new(self.object.clone(), members, names)

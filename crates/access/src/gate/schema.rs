@@ -6,10 +6,13 @@ use std::collections::BTreeMap;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
+use crate::arguments::{MAX_DEPTH, Size};
+
 use super::error::GateError;
-use super::{work, wrong};
+use super::wrong;
 
 mod walk;
+mod work;
 
 pub(crate) use walk::{applied_to_root, local, places};
 
@@ -19,12 +22,16 @@ pub(crate) const MAX_CHAIN: usize = 64;
 const MAX_NESTED: usize = 512;
 /// Schemas of one tool.
 const MAX_SCHEMAS: usize = 10_000;
-/// What one check may cost, in schemas held against a value; long texts count more than once.
-const MAX_WORK: u64 = 1_000_000;
-/// The same for finding out what is wrong, where every fault keeps a copy of the value that it is about.
-const MAX_WORK_OF_FAULTS: u64 = 4096;
-/// Bytes that those copies may have.
-const MAX_COPIES: u64 = 16 << 20;
+/// What one check may cost, in schemas held against a value.
+const MAX_WORK: u64 = 2_000_000;
+/// The same where a pattern needs an engine that goes back.
+const MAX_WORK_BACKTRACKING: u64 = 20_000;
+/// Faults that are looked for, of which [`MOST_TOLD`] are told.
+const MAX_FAULTS: u64 = 20_000;
+/// Bytes of text that cost as much as a schema.
+const TEXT: u64 = 64;
+/// Bytes of values that may be copied for finding out what is wrong: each fault keeps the value that it is about.
+const MAX_COPIES: u64 = 64 << 20;
 /// Faults that are told.
 const MOST_TOLD: usize = 5;
 /// Bytes that one pattern of the schema may take when it is compiled.
@@ -37,6 +44,8 @@ const MAX_BACKTRACKS: usize = 10_000;
 pub(crate) struct Schema {
     validator: Validator,
     chain: usize,
+    work: Vec<u64>,
+    max_work: u64,
     parameters: Vec<String>,
 }
 
@@ -59,81 +68,69 @@ impl Schema {
     pub(crate) fn new(schema: &Value) -> Result<Self, GateError> {
         let places = places(schema, MAX_SCHEMAS)?;
         let chain = walk::longest_chain(&places, MAX_CHAIN)?;
-        let mut counted = schema.clone();
-        for place in &places {
-            if let Some(Value::Object(schema)) = counted.pointer_mut(&place.pointer) {
-                schema.insert(work::KEYWORD.to_owned(), Value::Bool(true));
-            }
-        }
+        let work = work::by_level(&places, MAX_DEPTH)?;
         let linear = PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE);
         let backtracking = PatternOptions::fancy_regex()
             .backtrack_limit(MAX_BACKTRACKS)
             .size_limit(PATTERN_SIZE)
             .dfa_size_limit(PATTERN_SIZE);
-        let options = || {
-            jsonschema::options()
-                .offline()
-                .should_validate_formats(false)
-                .with_keyword(work::KEYWORD, |schema, _, _| Ok(Box::new(work::Work::of(schema))))
-        };
-        let validator = options()
-            .with_pattern_options(linear)
-            .build(&counted)
-            .or_else(|_| options().with_pattern_options(backtracking).build(&counted))
+        let options = || jsonschema::options().offline().should_validate_formats(false);
+        let built = options().with_pattern_options(linear).build(schema);
+        let max_work = if built.is_ok() { MAX_WORK } else { MAX_WORK_BACKTRACKING };
+        let validator = built
+            .or_else(|_| options().with_pattern_options(backtracking).build(schema))
             .map_err(|error| GateError::Schema(about_the_schema(&error)))?;
         let properties = schema.get("properties").and_then(Value::as_object);
         let parameters =
             properties.map(|properties| properties.keys().cloned().collect()).unwrap_or_default();
-        Ok(Self { validator, chain, parameters })
+        Ok(Self { validator, chain, work, max_work, parameters })
     }
 
-    /// Holds arguments of that many levels and bytes against it. They are as before afterwards.
-    pub(crate) fn check(
-        &self,
-        members: &mut Map<String, Value>,
-        depth: usize,
-        bytes: usize,
-    ) -> Result<(), Wrong> {
-        if depth.saturating_mul(self.chain) > MAX_NESTED {
-            return Err(Wrong::TooMuch(
-                "the arguments have too many levels for a schema that refers to itself so often",
-            ));
-        }
+    /// Holds arguments against it. They are as before afterwards.
+    pub(crate) fn check(&self, members: &mut Map<String, Value>, size: Size) -> Result<(), Wrong> {
+        let faults = self.most_faults(size)?;
         let value = Value::Object(std::mem::take(members));
-        let checked = self.check_value(&value, bytes);
+        let checked =
+            if self.validator.is_valid(&value) { Ok(()) } else { Err(self.wrong(&value, size, faults)) };
         if let Value::Object(value) = value {
             *members = value;
         }
         checked
     }
 
-    fn check_value(&self, value: &Value, bytes: usize) -> Result<(), Wrong> {
-        let (fits, all) = work::within(MAX_WORK, || self.validator.is_valid(value));
-        if !all {
-            return Err(Wrong::TooMuch("holding the arguments against the tool's schema takes too long"));
+    /// How many faults there can be in arguments of this size, where holding them against it does not cost too much.
+    fn most_faults(&self, size: Size) -> Result<u64, Wrong> {
+        let each = self.work.get(size.depth);
+        let Some(each) = each.filter(|_| size.depth.saturating_mul(self.chain) <= MAX_NESTED) else {
+            return Err(Wrong::TooMuch("the arguments have too many levels for what the tool's schema is"));
+        };
+        let values = number(size.values);
+        if values.saturating_add(number(size.bytes) / TEXT).saturating_mul(*each) > self.max_work {
+            return Err(Wrong::TooMuch("holding so many arguments against the tool's schema would take too long"));
         }
-        if fits {
-            return Ok(());
-        }
-        let copies = MAX_COPIES / u64::try_from(bytes).unwrap_or(u64::MAX).max(1);
-        let (told, _) = work::within(copies.min(MAX_WORK_OF_FAULTS), || {
-            let faults = self.validator.iter_errors(value).filter(|fault| !work::is_of_work(fault));
-            let told: Vec<_> =
-                faults.take(MOST_TOLD).map(|fault| (wrong::parameter(&fault), self.text(&fault))).collect();
-            told
-        });
-        let first = told.first().and_then(|(parameter, _)| parameter.clone());
-        let mut texts: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
-        texts.dedup();
-        if texts.is_empty() {
-            texts.push("the arguments do not fit the tool's schema".to_owned());
-        }
-        Err(Wrong::Unfit { first, text: texts.join("; ") })
+        Ok(values.saturating_mul(*each))
     }
 
-    fn text(&self, fault: &ValidationError<'_>) -> String {
-        wrong::text(fault, &self.parameters)
+    fn wrong(&self, value: &Value, size: Size, faults: u64) -> Wrong {
+        if faults > MAX_FAULTS || faults.saturating_mul(number(size.bytes)) > MAX_COPIES {
+            let text = "the arguments do not fit the tool's schema, and are too large to say where".to_owned();
+            return Wrong::Unfit { first: None, text };
+        }
+        let mut first = None;
+        let mut texts: Vec<String> = Vec::new();
+        for (index, fault) in self.validator.iter_errors(value).take(MOST_TOLD).enumerate() {
+            if index == 0 {
+                first = wrong::parameter(&fault);
+            }
+            texts.push(wrong::text(&fault, &self.parameters));
+        }
+        texts.dedup();
+        Wrong::Unfit { first, text: texts.join("; ") }
     }
+}
+
+fn number(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 /// The schemas in a schema by their pointers.

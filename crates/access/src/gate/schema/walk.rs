@@ -7,20 +7,24 @@ use serde_json::{Map, Value};
 
 use crate::gate::error::GateError;
 
-/// How a keyword has schemas.
+/// To what a keyword's schemas apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keyword {
-    /// For the value itself: `allOf`, `$ref`, …
+enum Keyword {
+    /// To the value itself: `allOf`, `not`, …
     InPlace,
-    /// For what is in the value: `properties`, `items`, …
-    Inside,
-    /// For nothing, unless they are referred to: `$defs`.
+    /// To what is behind its own name or number: `properties`, `prefixItems`.
+    Behind,
+    /// To any member, or its name.
+    Members,
+    /// To any item.
+    Items,
+    /// To nothing, unless they are referred to: `$defs`.
     Definitions,
 }
 
 /// Keywords whose value is a schema, several in an array, or several in an object. A keyword may be more than one of them,
 /// depending on the draft.
-const KEYWORDS: [(&str, Keyword, Holds); 26] = [
+const KEYWORDS: [(&str, Keyword, Holds); 23] = [
     ("allOf", Keyword::InPlace, Holds::Several),
     ("anyOf", Keyword::InPlace, Holds::Several),
     ("oneOf", Keyword::InPlace, Holds::Several),
@@ -30,34 +34,40 @@ const KEYWORDS: [(&str, Keyword, Holds); 26] = [
     ("else", Keyword::InPlace, Holds::One),
     ("dependentSchemas", Keyword::InPlace, Holds::Named),
     ("dependencies", Keyword::InPlace, Holds::Named),
-    ("extends", Keyword::InPlace, Holds::One),
-    ("properties", Keyword::Inside, Holds::Named),
-    ("patternProperties", Keyword::Inside, Holds::Named),
-    ("additionalProperties", Keyword::Inside, Holds::One),
-    ("unevaluatedProperties", Keyword::Inside, Holds::One),
-    ("propertyNames", Keyword::Inside, Holds::One),
-    ("items", Keyword::Inside, Holds::One),
-    ("items", Keyword::Inside, Holds::Several),
-    ("prefixItems", Keyword::Inside, Holds::Several),
-    ("additionalItems", Keyword::Inside, Holds::One),
-    ("unevaluatedItems", Keyword::Inside, Holds::One),
-    ("contains", Keyword::Inside, Holds::One),
-    ("contentSchema", Keyword::Inside, Holds::One),
+    ("properties", Keyword::Behind, Holds::Named),
+    ("patternProperties", Keyword::Members, Holds::Named),
+    ("additionalProperties", Keyword::Members, Holds::One),
+    ("unevaluatedProperties", Keyword::Members, Holds::One),
+    ("propertyNames", Keyword::Members, Holds::One),
+    ("prefixItems", Keyword::Behind, Holds::Several),
+    ("items", Keyword::Behind, Holds::Several),
+    ("items", Keyword::Items, Holds::One),
+    ("additionalItems", Keyword::Items, Holds::One),
+    ("unevaluatedItems", Keyword::Items, Holds::One),
+    ("contains", Keyword::Items, Holds::One),
+    ("contentSchema", Keyword::Definitions, Holds::One),
     ("$defs", Keyword::Definitions, Holds::Named),
     ("definitions", Keyword::Definitions, Holds::Named),
-    ("disallow", Keyword::InPlace, Holds::Several),
-    ("type", Keyword::InPlace, Holds::Several),
 ];
 
 /// Keywords that refer to a schema elsewhere. Without schemas that have an id of their own, the dynamic ones mean what
 /// `$ref` does.
-pub(crate) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
     One,
     Several,
     Named,
+}
+
+/// One step from a value into it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Step {
+    Key(String),
+    Index(usize),
+    AnyKey,
+    AnyIndex,
 }
 
 /// One schema within a schema.
@@ -68,7 +78,9 @@ pub(crate) struct Place<'a> {
     /// What it says.
     pub(crate) schema: &'a Map<String, Value>,
     /// The pointers of those that apply to the same value.
-    in_place: Vec<String>,
+    pub(super) in_place: Vec<String>,
+    /// The pointers of those that apply to what is in the value.
+    pub(super) inside: Vec<(Step, String)>,
 }
 
 /// Every schema that is an object, the root first. Whatever is referred to is one, wherever it stands.
@@ -88,24 +100,24 @@ pub(crate) fn places(root: &Value, most: usize) -> Result<Vec<Place<'_>>, GateEr
         if !pointer.is_empty() && !["$id", "id"].iter().all(|id| schema.get(*id).is_none_or(is_anchor)) {
             return Err(GateError::Unbounded("has a schema with an id of its own in it"));
         }
-        let mut in_place = Vec::new();
+        let (mut in_place, mut inside) = (Vec::new(), Vec::new());
         for (name, keyword, holds) in KEYWORDS {
-            let Some(value) = schema.get(name) else { continue };
-            let mut found = Vec::new();
-            match (holds, value) {
-                (Holds::One, Value::Object(_)) => found.push((format!("{pointer}/{name}"), value)),
-                (Holds::Several, Value::Array(several)) => found.extend(
-                    several.iter().enumerate().map(|(index, one)| (format!("{pointer}/{name}/{index}"), one)),
-                ),
-                (Holds::Named, Value::Object(named)) => found.extend(
-                    named.iter().map(|(key, one)| (format!("{pointer}/{name}/{}", escaped(key)), one)),
-                ),
-                _ => {}
+            for (step, value) in schema.get(name).map(|value| held(holds, value)).unwrap_or_default() {
+                let pointer = match &step {
+                    None => format!("{pointer}/{name}"),
+                    Some(Step::Index(index)) => format!("{pointer}/{name}/{index}"),
+                    Some(Step::Key(key)) => format!("{pointer}/{name}/{}", escaped(key)),
+                    Some(Step::AnyKey | Step::AnyIndex) => continue,
+                };
+                match (keyword, step) {
+                    (Keyword::InPlace, _) => in_place.push(pointer.clone()),
+                    (Keyword::Behind, Some(step)) => inside.push((step, pointer.clone())),
+                    (Keyword::Members, _) => inside.push((Step::AnyKey, pointer.clone())),
+                    (Keyword::Items, _) => inside.push((Step::AnyIndex, pointer.clone())),
+                    (Keyword::Behind, None) | (Keyword::Definitions, _) => {}
+                }
+                left.push((pointer, value));
             }
-            if keyword == Keyword::InPlace {
-                in_place.extend(found.iter().map(|(pointer, _)| pointer.clone()));
-            }
-            left.append(&mut found);
         }
         for name in REFERENCES {
             let Some(Value::String(reference)) = schema.get(name) else { continue };
@@ -114,9 +126,23 @@ pub(crate) fn places(root: &Value, most: usize) -> Result<Vec<Place<'_>>, GateEr
             in_place.push(pointer.clone());
             left.push((pointer, target));
         }
-        places.push(Place { pointer, schema, in_place });
+        places.push(Place { pointer, schema, in_place, inside });
     }
     Ok(places)
+}
+
+/// The schemas that a keyword has, each with its own step.
+fn held(holds: Holds, value: &Value) -> Vec<(Option<Step>, &Value)> {
+    match (holds, value) {
+        (Holds::One, Value::Object(_) | Value::Bool(_)) => vec![(None, value)],
+        (Holds::Several, Value::Array(several)) => {
+            several.iter().enumerate().map(|(index, one)| (Some(Step::Index(index)), one)).collect()
+        }
+        (Holds::Named, Value::Object(named)) => {
+            named.iter().map(|(key, one)| (Some(Step::Key(key.clone())), one)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The pointers of the schemas that apply to what the root applies to, the root's own among them.

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) mod lock;
 pub(crate) mod secret;
+pub(crate) mod serve;
 
 /// Runs the tools of an AI agent in cells: without your keys, your files and your network.
 #[derive(Debug, Parser)]
@@ -43,6 +44,8 @@ pub(crate) enum Verb {
     Store(lock::Store),
     /// Print the fingerprint of a server, or of a file with its tools
     Fingerprint(lock::Fingerprint),
+    /// Put all servers behind one address, and judge and record every call
+    Serve(serve::Serve),
     /// Let a server reach a host: its running cells at once, later ones by its configuration
     Allow(Change),
     /// Take a host from a server, and cut what is open to it

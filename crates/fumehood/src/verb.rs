@@ -21,6 +21,7 @@ mod remove;
 mod review;
 mod run;
 mod secret;
+mod serve;
 mod store;
 mod supervise;
 mod swap;
@@ -46,6 +47,7 @@ pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Allow(change) => allow::perform(&change, allow::Direction::Allow),
         Verb::Deny(change) => allow::perform(&change, allow::Direction::Deny),
         Verb::Egress(asked) => egress::perform(&asked),
+        Verb::Serve(serve) => serve::perform(&serve),
         Verb::Secret(secret) => secret::perform(secret),
         Verb::Ps(ps) => ps::perform(&ps),
         Verb::Logs(logs) => logs::perform(&logs),

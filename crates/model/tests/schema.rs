@@ -218,6 +218,21 @@ fn every_object_is_closed_and_described() {
 }
 
 #[test]
+fn every_key_is_in_the_reference() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/configuration.md");
+    let reference = std::fs::read_to_string(path).unwrap();
+    let words: std::collections::HashSet<&str> =
+        reference.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    for text in [schema::project(), schema::operator()] {
+        visit(&json(&text), &mut |object| {
+            for name in object.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                assert!(words.contains(name.0.as_str()), "`{}` is not in the reference", name.0);
+            }
+        });
+    }
+}
+
+#[test]
 fn the_schema_states_the_bounds_of_the_program() {
     let schema = json(&schema::project());
     for name in [LimitName::Processes, LimitName::OpenFiles, LimitName::ScratchFiles, LimitName::Cpu] {

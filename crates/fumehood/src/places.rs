@@ -17,6 +17,11 @@ pub(crate) fn folders() -> anyhow::Result<Folders> {
         .map_err(|error| Stop::new(stop::USAGE, error.to_string(), "set `HOME`").into())
 }
 
+/// Where the record of every call lies.
+pub(crate) fn audit(folders: &Folders) -> PathBuf {
+    folders.data.join("audit")
+}
+
 /// Clears up after supervisors that were killed; says what it could not remove.
 pub(crate) fn sweep(folders: &Folders, verbose: bool) {
     match cell::sweep::sweep(folders) {

@@ -8,7 +8,7 @@
 //!
 //! Time comes in by [`Front::settled`] alone, which is called once a while after each [`Order::Settle`].
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use model::profile::Profile;
 use serde_json::{Value, json};
@@ -22,6 +22,7 @@ use self::{
 };
 
 pub use notice::Notice;
+pub use walk::{Over, Ticket};
 
 mod call;
 mod catalog;
@@ -32,6 +33,7 @@ mod notice;
 mod outwards;
 mod pass;
 mod reading;
+mod walk;
 
 /// One session.
 #[derive(Debug)]
@@ -56,6 +58,14 @@ pub struct Front {
     asked_of_client: BTreeSet<Id>,
     /// What the server asks of its client passes as it is.
     passes_through: bool,
+    /// Requests are handed out before they go to the server.
+    walks: bool,
+    /// Those that were, and have not come back.
+    on_the_road: BTreeMap<Id, (u64, Subject)>,
+    /// Those that came back and were asked.
+    asked: BTreeMap<Id, u64>,
+    /// How many were handed out.
+    tickets: u64,
     /// Whether [`Order::Settle`] was given and has not been carried out.
     is_timed: bool,
     out: VecDeque<Order>,
@@ -88,6 +98,28 @@ pub enum Order {
         /// Why, beginning with a code: `FH-CHANGED: …`.
         said: String,
     },
+    /// Have a request judged and recorded, then call [`Front::walked`] or [`Front::turned`]. Of a front that is
+    /// [`Front::walking`].
+    Walk {
+        /// Stands for it.
+        ticket: Ticket,
+        /// The whole message, with its end.
+        line: Vec<u8>,
+    },
+    /// The server's answer to a request that was [`Front::walked`]: it is recorded, and goes to the client.
+    Answered {
+        /// Stands for the request.
+        ticket: Ticket,
+        /// The whole message, with its end.
+        line: Vec<u8>,
+    },
+    /// A request that was handed out comes to another end; the client was told where it has to be.
+    Over {
+        /// Stands for it.
+        ticket: Ticket,
+        /// How.
+        over: Over,
+    },
     /// Something for the log, of a bounded length.
     Log(String),
 }
@@ -114,6 +146,8 @@ enum Phase {
 struct Client {
     /// Its capabilities, once it has said hello.
     capabilities: Option<Value>,
+    /// What it calls itself.
+    name: Option<String>,
     /// The capabilities with lists that it was told of.
     announced: Vec<&'static str>,
     /// It has said that it may be spoken to.
@@ -155,6 +189,10 @@ impl Front {
             withdrawn: VecDeque::new(),
             asked_of_client: BTreeSet::new(),
             passes_through: false,
+            walks: false,
+            on_the_road: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            tickets: 0,
             is_timed: false,
             out: VecDeque::new(),
         }
@@ -172,7 +210,7 @@ impl Front {
     pub fn for_many(mut self) -> Self {
         let abilities = self.profile.abilities().map(|ability| (ability.as_str().to_owned(), json!({})));
         let capabilities = Some(Value::Object(abilities.collect()));
-        self.client = Client { capabilities, announced: Vec::new(), is_ready: true, is_ours: true };
+        self.client = Client { capabilities, is_ready: true, is_ours: true, ..Client::default() };
         self
     }
 
@@ -183,6 +221,12 @@ impl Front {
         self.client.capabilities = Some(pass_through_capabilities());
         self.passes_through = true;
         self
+    }
+
+    /// The client's list of tools is this one, less what is held: by the names in the accepted one. A tool that is missing
+    /// is not listed.
+    pub fn show(&mut self, tools: BTreeMap<String, Value>) {
+        self.catalog.show(tools);
     }
 
     /// The next thing to be done.
@@ -253,6 +297,16 @@ impl Front {
         self.answer_all(&format!("FH-SERVER-ENDED: {why}"));
     }
 
+    /// What was accepted; none where nothing may be used.
+    pub fn surface(&self) -> Option<&Surface> {
+        self.catalog.surface()
+    }
+
+    /// What the client calls itself, shortened. Nobody has verified it.
+    pub fn client_name(&self) -> Option<&str> {
+        self.client.name.as_deref()
+    }
+
     /// Whether a call waits for the server to be started, or compared.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
@@ -280,6 +334,7 @@ impl Front {
         }
         for id in std::mem::take(&mut self.in_flight) {
             self.refuse_call(&id, &Subject::Session, said);
+            self.over(&id, Over::Unanswered);
         }
         for id in std::mem::take(&mut self.asked_of_client) {
             let params = json!({ "requestId": id.value(), "reason": "the server has ended" });

@@ -6,13 +6,11 @@ use cell::folders::Folders;
 use cell_api::order::{EndOrder, StderrMode};
 use gateway::front::{Front, Order};
 use model::stdio::{Frame, Framer, Stray};
-use store::Pending;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use super::{
     attachment::{Attachment, Heard, Said},
     preparing::Starting,
-    standing::{Standing, told, trust},
     target::Target,
 };
 use crate::{
@@ -24,12 +22,15 @@ use crate::{
 };
 
 mod background;
+mod deciding;
 mod running;
 mod streams;
+mod walks;
 
 pub(crate) use background::Background;
 use running::{Outcome, Running};
 use streams::{Ours, read_stdin, write_stdout};
+use walks::{Step, Walks};
 
 /// How long a server that differs must have said nothing before that is its last word.
 const QUIET: Duration = Duration::from_millis(1_500);
@@ -69,8 +70,12 @@ impl Conversation {
         let (gone, reader_gone) = mpsc::channel(1);
         thread::Builder::new().name("stdin".into()).spawn(move || read_stdin(&frames))?;
         thread::Builder::new().name("stdout".into()).spawn(move || write_stdout(to_write, &gone))?;
+        let walks = Walks::new(&self.target, &self.folders, self.front.surface());
+        let mut front = self.front.walking();
+        front.show(walks.shown());
         let mut talk = Talk {
-            front: self.front,
+            front,
+            walks,
             target: self.target,
             folders: self.folders,
             background: self.background,
@@ -94,6 +99,7 @@ impl Conversation {
 /// A session under way.
 struct Talk {
     front: Front,
+    walks: Walks,
     target: Target,
     folders: Folders,
     background: Option<Background>,
@@ -158,6 +164,7 @@ impl Talk {
                     failed = self.happened(happened).await.err();
                 }
                 () = background::done(&mut self.background) => self.prepared(),
+                step = self.walks.next() => self.goes_on(step),
                 // What may run is started when it is needed.
                 _ = look.tick(), if self.front.is_closed() && self.running.is_none() && !self.client_left => {
                     self.look();
@@ -187,6 +194,17 @@ impl Talk {
         self.front.starting();
         let stderr = if self.verbose { StderrMode::Lossy } else { StderrMode::False };
         self.running = Some(Running::begin(self.folders.clone(), spec, package, stderr, self.verbose));
+    }
+
+    /// A call comes back from the road.
+    fn goes_on(&mut self, step: Step) {
+        match step {
+            Step::Ask(ticket, line, underway) => {
+                let was_asked = self.front.walked(&ticket, line);
+                self.walks.begun(ticket, *underway, was_asked);
+            }
+            Step::Turned(ticket, line) => self.front.turned(&ticket, &line),
+        }
     }
 
     fn heard_client(&mut self, ours: Ours) {
@@ -283,11 +301,18 @@ impl Talk {
                 Order::Same | Order::Refused { .. } => {}
                 Order::Log(line) => self.log(line),
                 Order::Changed { now, whole } => self.changed(*now, whole)?,
+                Order::Walk { ticket, line } => self.walks.walk(ticket, &line, self.front.client_name()),
+                Order::Answered { ticket, line } => {
+                    let line = self.walks.answered(&ticket, line);
+                    self.to_client.push_back(line);
+                }
+                Order::Over { ticket, over } => self.walks.over(&ticket, over),
             }
         }
         // The client has left, and nobody waits for an answer that a start would bring.
         if self.client_left
             && !self.front.is_waiting()
+            && !self.walks.is_walking()
             && self.to_server.is_empty()
             && let Some(running) = &mut self.running
             && running.leave()
@@ -298,101 +323,9 @@ impl Talk {
         Ok(())
     }
 
-    /// A person hears of it, and it is kept until one has decided.
-    fn changed(&mut self, now: Result<tools::surface::Surface, String>, whole: bool) -> anyhow::Result<()> {
-        let name = &self.target.name;
-        let what = match &now {
-            Ok(_) if whole => {
-                "it offers something else than what was accepted, and was not let in".to_owned()
-            }
-            Ok(_) => "it has changed while it ran; what has changed is held".to_owned(),
-            Err(error) => format!("what it offers cannot be compared with what was accepted: {error}"),
-        };
-        terminal::say(&format!("{name}: {what}"));
-        terminal::say(&format!("help: `fumehood review {name}` shows the difference, and asks what to do"));
-        if let Ok(surface) = now {
-            let seen = humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string();
-            let pending = Pending {
-                fingerprint: surface.fingerprint().to_string(),
-                surface: surface.value().clone(),
-                first_seen: seen.clone(),
-                last_seen: seen,
-            };
-            trust(&self.folders).set_pending(&self.target.lock.key(name), &pending).map_err(told)?;
-        }
-        self.changed = true;
-        if whole {
-            self.end_cell(attend::HURRIED);
-        }
-        Ok(())
-    }
-
     fn end_cell(&mut self, order: EndOrder) {
         if let Some(running) = &mut self.running {
             running.order_end(order);
-        }
-    }
-
-    /// Whether a person has decided meanwhile.
-    fn look(&mut self) {
-        if self.background.is_some() || self.running.is_some() {
-            return;
-        }
-        let standing = match Standing::of(&self.target, &self.folders) {
-            Ok(standing) => standing,
-            // Half a file, or one that a person has to mend.
-            Err(error) => {
-                self.log(format!("{error:#}"));
-                return;
-            }
-        };
-        if let Standing::Ready(entry) = standing {
-            if self.front.is_closed() {
-                self.front.accept(entry.surface.clone(), entry.pinned.client.clone());
-            }
-            match super::preparing::start_accepted(&self.target, &self.folders, &entry) {
-                Ok(start) => self.begin(start),
-                Err(error) => self.front.gone(&format!("{error:#}")),
-            }
-        } else {
-            self.tell_standing(&standing);
-        }
-    }
-
-    /// The installation and the reading have ended, well or not.
-    fn prepared(&mut self) {
-        let Some(background) = self.background.take() else { return };
-        match background.outcome() {
-            Ok(()) => match Standing::of(&self.target, &self.folders) {
-                Ok(standing) => {
-                    if let Some(reason) = standing.reason() {
-                        let remedy = standing.remedy(&self.target);
-                        terminal::say(&format!("{}: installed and read; {reason}", self.target.name));
-                        terminal::say(&format!("help: `{remedy}` in a terminal; the client waits"));
-                    }
-                    self.tell_standing(&standing);
-                }
-                Err(error) => terminal::say(&format!("{error:#}")),
-            },
-            Err(error) => {
-                terminal::say(&format!("{}: {error}", self.target.name));
-                let reason = format!("it could not be made ready ({error})");
-                let remedy = super::again(&self.target);
-                terminal::say(&format!("help: `{remedy}` in a terminal shows more"));
-                self.front.notice(super::notice(&self.target, reason, remedy));
-            }
-        }
-    }
-
-    fn tell_standing(&mut self, standing: &Standing) {
-        if let Some(reason) = standing.reason() {
-            let notice = super::notice(&self.target, reason, standing.remedy(&self.target));
-            if self.front.is_closed() {
-                self.front.notice(notice);
-            } else {
-                // It was accepted when the session began, and is not any more: nobody waits for it in vain.
-                self.front.close(notice);
-            }
         }
     }
 
@@ -419,7 +352,7 @@ impl Talk {
                 Outcome::Lost => FAILURE.into(),
             });
         }
-        let waits = self.front.is_waiting();
+        let waits = self.front.is_waiting() || self.walks.is_walking();
         (self.client_left && !waits).then(|| if self.changed { CHANGED.into() } else { ExitCode::SUCCESS })
     }
 
@@ -433,6 +366,7 @@ impl Talk {
     }
 
     async fn finish(&mut self, code: ExitCode, signalled: Option<u8>) -> anyhow::Result<ExitCode> {
+        self.walks.finish().await;
         if let Some(running) = self.running.take() {
             // Whoever has ended us by a signal knows why it ended.
             let is_known = self.changed || signalled.is_some_and(|number| number != SIGPIPE);

@@ -1,6 +1,6 @@
 //! What a client is told of a server: what was accepted, less what is held; or the one entry of ours.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use tools::{
@@ -28,6 +28,8 @@ pub(super) struct Catalog {
     /// The names in it.
     names: HashMap<Kind, HashSet<String>>,
     held: BTreeSet<(Kind, String)>,
+    /// Tools as they are shown, by name, where that is not as they were accepted; those that are missing are not offered.
+    shown: Option<BTreeMap<String, Value>>,
     /// In its place, where nothing may be used.
     notice: Option<Notice>,
 }
@@ -55,6 +57,11 @@ impl Catalog {
 
     pub(super) fn closed(notice: Notice) -> Self {
         Self { notice: Some(notice), ..Self::default() }
+    }
+
+    /// Shows the tools so.
+    pub(super) fn show(&mut self, tools: BTreeMap<String, Value>) {
+        self.shown = Some(tools);
     }
 
     /// Withdraws everything; whether that is news.
@@ -134,7 +141,11 @@ impl Catalog {
                 let offered = surface.list(list).into_iter();
                 let is_held =
                     |entry: &&Value| name_of(list, entry).is_none_or(|name| self.is_held(list, name));
-                entries = offered.filter(|entry| !is_held(entry)).cloned().collect();
+                let shown = |entry: &Value| match (&self.shown, name_of(list, entry)) {
+                    (Some(shown), Some(name)) if list == Kind::Tool => shown.get(name).cloned(),
+                    _ => Some(entry.clone()),
+                };
+                entries = offered.filter(|entry| !is_held(entry)).filter_map(shown).collect();
             }
             _ => {}
         }

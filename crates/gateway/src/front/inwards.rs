@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use tools::{json, surface::Kind, visible::excerpt};
 
 use super::{
-    Front, Order,
+    Front, Order, Over,
     call::{Call, Subject},
     catalog::asked_by,
     message::{
@@ -109,6 +109,11 @@ impl Front {
         if self.waiting.forget(&id) || !self.in_flight.remove(&id) {
             return false;
         }
+        let is_asked = !self.is_on_the_road(&id);
+        self.over(&id, Over::Withdrawn);
+        if !is_asked {
+            return false;
+        }
         if self.withdrawn.len() >= MOST_WITHDRAWN {
             self.withdrawn.pop_front();
         }
@@ -181,6 +186,8 @@ impl Front {
         }
         let capabilities = params.and_then(|params| params.get("capabilities")).cloned();
         self.client.capabilities = Some(capabilities.unwrap_or_default());
+        let name = params.and_then(|params| params.get("clientInfo")?.get("name")?.as_str());
+        self.client.name = name.map(|name| excerpt(name, 100));
         self.client.announced = self.catalog.announced();
         let hello = self.catalog.hello(params);
         self.answer(message::result(id, &hello));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tools::{json, visible::excerpt};
 
 use super::{
-    Front, Order, Phase,
+    Front, Order, Over, Phase,
     call::Subject,
     message::{
         self, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND, Shape, look_alike,
@@ -44,6 +44,7 @@ impl Front {
                     let said =
                         format!("FH-MALFORMED: the server's answer cannot be passed on: {}", malformed.why);
                     self.refuse_call(&id, &Subject::Session, &said);
+                    self.over(&id, Over::Unanswered);
                 }
             }
         }
@@ -70,7 +71,7 @@ impl Front {
             Shape::Answer { id } if id.starts_with(&self.prefix) => self.heed(line, true),
             Shape::Answer { id } => {
                 if self.in_flight.remove(&id) || guard::off("front-unasked-answers") {
-                    self.out.push_back(Order::ToClient(message::with_end(line)));
+                    self.answered(id, line);
                 } else if let Some(late) = self.withdrawn.iter().position(|withdrawn| *withdrawn == id) {
                     self.withdrawn.remove(late);
                 } else {

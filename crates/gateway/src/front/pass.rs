@@ -64,8 +64,19 @@ impl Front {
             let said = "FH-SERVER-BUSY: the server has too many calls that it has not answered";
             return self.refuse_call(&call.id, &call.subject, said);
         }
-        self.in_flight.insert(call.id);
-        self.out.push_back(Order::ToServer(call.line));
+        self.in_flight.insert(call.id.clone());
+        self.hand_on(call);
+    }
+
+    /// Whether a call may still pass that did before; the answer in its place, else.
+    pub(super) fn pass_again(&mut self, call: &Call) -> bool {
+        match self.judge(call) {
+            Ok(()) => true,
+            Err(objection) => {
+                self.object(call, objection);
+                false
+            }
+        }
     }
 
     fn object(&mut self, call: &Call, objection: Objection) {

@@ -73,6 +73,13 @@ impl Underway {
         self.about.as_ref().map(|about| &about.call)
     }
 
+    /// Where its end is recorded if this is dropped.
+    #[must_use]
+    pub fn recorded_by(mut self, audit: Audit) -> Self {
+        self.audit = Some(audit);
+        self
+    }
+
     /// The parameters under which a server is asked that nobody else uses: without those of the caller's own connection.
     pub fn params(&self) -> Value {
         let asked = self.asked.as_ref();
@@ -137,7 +144,15 @@ impl Underway {
                 (outcome, None, End::Refused(Box::new(error.refusal())))
             }
         };
-        Some(Performed { about, has_intent: self.has_intent, micros, outcome, result, end, subscription: None })
+        Some(Performed {
+            about,
+            has_intent: self.has_intent,
+            micros,
+            outcome,
+            result,
+            end,
+            subscription: None,
+        })
     }
 
     fn micros(&self) -> u64 {
@@ -156,7 +171,8 @@ impl Drop for Underway {
 impl Performed {
     /// Records how it ended.
     pub async fn conclude(self, audit: &Audit) -> Concluded {
-        let event = Event { result: self.result, ..self.about.ended(self.has_intent, self.outcome, self.micros) };
+        let event =
+            Event { result: self.result, ..self.about.ended(self.has_intent, self.outcome, self.micros) };
         let event = match &self.end {
             End::Refused(refusal) => Event { code: Some(refusal.code.to_string()), ..event },
             End::Done(_) | End::Failed(_) => event,

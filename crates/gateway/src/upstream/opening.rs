@@ -115,7 +115,8 @@ impl Upstream {
                     self.to_server.push_back(line);
                 }
                 // A cell is started for what waits here, before the front knows of it.
-                Order::Start => {}
+                // Calls were on the road before they came here.
+                Order::Start | Order::Walk { .. } | Order::Answered { .. } | Order::Over { .. } => {}
                 Order::Settle => {
                     self.settle.get_or_insert_with(|| Instant::now() + QUIET);
                 }

@@ -4,6 +4,7 @@
 //! that a proxy may have written, no session. A request that shows something that does not count is refused, and is not taken for
 //! one that shows nothing.
 
+mod assembly;
 mod caller;
 mod connection;
 mod credential;

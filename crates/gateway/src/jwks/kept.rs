@@ -100,6 +100,19 @@ impl Keys {
         Self { inner: Arc::new(Inner { settings, clock, state, ended }) }
     }
 
+    /// The same where the configuration was read anew: what `before` has kept stays, if it is from the same place.
+    #[must_use]
+    pub fn succeeding(settings: Settings, before: &Self) -> Self {
+        let (old, clock) = (&before.inner.settings, before.inner.clock.clone());
+        let is_same = old.issuer == settings.issuer && old.source == settings.source;
+        let keys = Self::new(settings, clock);
+        if is_same {
+            let kept = before.inner.lock().kept.clone();
+            keys.inner.lock().kept = kept;
+        }
+        keys
+    }
+
     /// Whose, from where and when.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings

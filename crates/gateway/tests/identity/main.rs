@@ -8,6 +8,7 @@
     reason = "the code of tests may panic"
 )]
 
+mod assembly;
 mod attacks;
 #[cfg(feature = "guard-off")]
 mod controls;

@@ -1,0 +1,288 @@
+//! What a server may ask a person, and how.
+//!
+//! A question reaches a person through a client that they trust, so it says who asks. Nobody is asked for a password or a
+//! key: what a server needs of that kind lies in the vault. A page is opened only where the server could go itself.
+
+use model::{name::ServerName, visible::visible};
+use serde_json::{Map, Value, json};
+
+use crate::guard;
+
+/// Asks a person.
+pub(super) const ELICITATION: &str = "elicitation/create";
+/// Asks the client's model.
+pub(super) const SAMPLING: &str = "sampling/createMessage";
+/// Asks which folders are meant.
+pub(super) const ROOTS: &str = "roots/list";
+/// Longest text of a question, in characters.
+const LONGEST: usize = 4_000;
+/// Deepest schema that is looked through.
+const DEPTH: usize = 8;
+
+/// On which terms a server may ask.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asker<'a> {
+    /// Its name.
+    pub(super) server: &'a ServerName,
+    /// What it asks passes as it is.
+    pub(super) pass_through: bool,
+    /// Hosts that it may reach: `name`, `*.name`, with or without `:port`.
+    pub(super) hosts: &'a [String],
+}
+
+/// A question that is not asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Declined {
+    /// The client cannot ask it. The capability that is missing, as the client would declare it.
+    #[error("the client has not declared that it can do this")]
+    Incapable(Value),
+    /// Nobody is asked for such a thing.
+    #[error("FH-ELICITATION-SECRET: nobody is asked for a password, key or token here (`{0}`)")]
+    Secret(String),
+    /// The page is not of the server.
+    #[error("FH-ELICITATION-URL: a server may only send people to hosts of its own")]
+    Url,
+    /// Not a question that is known.
+    #[error("FH-QUESTION: this is not asked here")]
+    Unknown,
+    /// Malformed.
+    #[error("FH-QUESTION: the question is malformed: {0}")]
+    Malformed(&'static str),
+}
+
+impl Declined {
+    /// What the server is told: an error object of JSON-RPC (2.0, section 5.1).
+    pub(super) fn error(&self) -> Value {
+        let code = match self {
+            Self::Incapable(_) | Self::Unknown => super::rpc::METHOD_NOT_FOUND,
+            Self::Secret(_) | Self::Url | Self::Malformed(_) => super::rpc::INVALID_PARAMS,
+        };
+        json!({ "error": { "code": code, "message": self.to_string() } })
+    }
+}
+
+/// A question as it is put to a client with these capabilities (MCP, `ClientCapabilities`).
+///
+/// # Errors
+///
+/// [`Declined`], where it is not to be asked.
+pub(super) fn put(
+    asker: Asker<'_>,
+    capabilities: &Value,
+    method: &str,
+    params: &Value,
+) -> Result<Value, Declined> {
+    match method {
+        ELICITATION => elicitation(asker, capabilities, params),
+        SAMPLING if asker.pass_through => {
+            able(capabilities, "sampling", None)?;
+            Ok(params.clone())
+        }
+        ROOTS if asker.pass_through => {
+            able(capabilities, "roots", None)?;
+            Ok(params.clone())
+        }
+        _ => Err(Declined::Unknown),
+    }
+}
+
+/// The capabilities that a server is told of.
+pub(super) fn told(capabilities: &Value, pass_through: bool) -> Value {
+    let Some(all) = capabilities.as_object() else { return json!({}) };
+    let passes = |name: &str| pass_through || name == "elicitation";
+    Value::Object(all.iter().filter(|(name, _)| passes(name)).map(|(k, v)| (k.clone(), v.clone())).collect())
+}
+
+fn elicitation(asker: Asker<'_>, capabilities: &Value, params: &Value) -> Result<Value, Declined> {
+    let members = params.as_object().ok_or(Declined::Malformed("it has no parameters"))?;
+    let mode = match members.get("mode") {
+        None => "form",
+        Some(mode) => mode.as_str().ok_or(Declined::Malformed("its mode is no text"))?,
+    };
+    match mode {
+        "form" => {
+            able(capabilities, "elicitation", Some("form"))?;
+            if !asker.pass_through
+                && let Some(field) = secret_field(members)
+                && !guard::off("mcp-elicitation-secrets")
+            {
+                return Err(Declined::Secret(visible(&field)));
+            }
+        }
+        "url" => {
+            able(capabilities, "elicitation", Some("url"))?;
+            let url =
+                members.get("url").and_then(Value::as_str).ok_or(Declined::Malformed("it has no `url`"))?;
+            if !asker.pass_through && !is_own(url, asker.hosts) && !guard::off("mcp-elicitation-hosts") {
+                return Err(Declined::Url);
+            }
+        }
+        _ => return Err(Declined::Unknown),
+    }
+    if asker.pass_through {
+        return Ok(params.clone());
+    }
+    let message = members.get("message").and_then(Value::as_str).unwrap_or_default();
+    let message: String = message.chars().take(LONGEST).collect();
+    let mut members = members.clone();
+    let text = format!("[server {} asks] {}", asker.server, lines(&message));
+    members.insert("message".to_owned(), text.into());
+    Ok(Value::Object(members))
+}
+
+/// Everything but line ends made visible.
+fn lines(text: &str) -> String {
+    text.split('\n').map(|line| visible(line.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a client can do something, in a way. To declare elicitation without a way is to declare forms alone.
+fn able(capabilities: &Value, name: &str, way: Option<&str>) -> Result<(), Declined> {
+    let declared = capabilities.get(name).and_then(Value::as_object);
+    let can = match (declared, way) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(ways), Some(way)) => {
+            let is_there = ways.get(way).is_some_and(|way| !way.is_null());
+            is_there || (way == "form" && ways.get("url").is_none())
+        }
+    };
+    if can || guard::off("mcp-client-capabilities") {
+        return Ok(());
+    }
+    let inner = way.map_or_else(|| json!({}), |way| json!({ (way): {} }));
+    Err(Declined::Incapable(json!({ (name): inner })))
+}
+
+/// The field of a form, or the words of it, that ask for what nobody is asked for.
+fn secret_field(question: &Map<String, Value>) -> Option<String> {
+    let message = question.get("message").and_then(Value::as_str).unwrap_or_default();
+    if asks_for_secret(message) {
+        return Some("message".to_owned());
+    }
+    question.get("requestedSchema").and_then(|schema| secret_in(schema, DEPTH))
+}
+
+fn secret_in(schema: &Value, depth: usize) -> Option<String> {
+    if depth == 0 {
+        return Some("…".to_owned());
+    }
+    for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let texts = ["title", "description", "format", "contentMediaType"];
+        let mut said = texts.iter().filter_map(|key| field.get(key).and_then(Value::as_str));
+        if is_secret_name(name) || said.any(|text| asks_for_secret(text) || text == "password") {
+            return Some(name.clone());
+        }
+        if let Some(found) = secret_in(field, depth - 1) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// Words that name a secret wherever they stand.
+const WORDS: [&str; 13] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "secret",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "secretkey",
+    "credential",
+    "credentials",
+    "token",
+    "otp",
+];
+/// Pairs of words that name one together.
+const PAIRS: [(&str, &str); 13] = [
+    ("api", "key"),
+    ("access", "key"),
+    ("private", "key"),
+    ("secret", "key"),
+    ("ssh", "key"),
+    ("encryption", "key"),
+    ("signing", "key"),
+    ("recovery", "phrase"),
+    ("seed", "phrase"),
+    ("pass", "phrase"),
+    ("pass", "word"),
+    ("pin", "code"),
+    ("security", "code"),
+];
+
+fn is_secret_name(name: &str) -> bool {
+    let words = words(name);
+    let joined = words.concat();
+    asks(&words)
+        || matches!(
+            joined.as_str(),
+            "key" | "pwd" | "pin" | "pass" | "auth" | "jwt" | "bearer" | "cvv" | "cvc"
+        )
+        || ["password", "passwd", "apikey", "secret", "passphrase", "privatekey", "token"]
+            .iter()
+            .any(|word| joined.contains(word) && !joined.contains(&format!("{word}ize")))
+}
+
+fn asks_for_secret(text: &str) -> bool {
+    asks(&words(text))
+}
+
+fn asks(words: &[String]) -> bool {
+    words.iter().any(|word| {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        WORDS.contains(&word.as_str()) || WORDS.contains(&singular)
+    }) || words.windows(2).any(|pair| match pair {
+        [one, other] => {
+            let other = other.strip_suffix('s').unwrap_or(other);
+            PAIRS.contains(&(one.as_str(), other))
+        }
+        _ => false,
+    })
+}
+
+/// Words in small letters: of `apiKey`, `api_key` and `API key` the same ones.
+fn words(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut was_small) = (Vec::new(), String::new(), false);
+    for c in text.chars().take(LONGEST) {
+        if !c.is_alphanumeric() || (was_small && c.is_uppercase()) {
+            if !word.is_empty() {
+                words.push(std::mem::take(&mut word));
+            }
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        was_small = c.is_lowercase() || c.is_numeric();
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// Whether a page is one that the server could fetch itself, over TLS.
+fn is_own(url: &str, hosts: &[String]) -> bool {
+    let Ok(url) = url.parse::<http::Uri>() else { return false };
+    let (Some(scheme), Some(authority)) = (url.scheme_str(), url.authority()) else { return false };
+    if scheme != "https" || authority.as_str().contains('@') {
+        return false;
+    }
+    let host = authority.host().trim_end_matches('.').to_ascii_lowercase();
+    hosts.iter().any(|own| {
+        let own = own.strip_prefix("https://").unwrap_or(own).to_ascii_lowercase();
+        let (own, port) = match own.rsplit_once(':') {
+            Some((own, port)) if !own.ends_with(':') => (own, port.parse::<u16>().ok()),
+            _ => (own.as_str(), Some(443)),
+        };
+        let fits = match own.strip_prefix("*.") {
+            Some(parent) => host.strip_suffix(parent).is_some_and(|front| front.ends_with('.')),
+            None => host == own,
+        };
+        fits && port == Some(authority.port_u16().unwrap_or(443))
+    })
+}
+
+#[cfg(test)]
+mod tests;

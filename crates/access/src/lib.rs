@@ -16,6 +16,7 @@ pub use rules::Rules;
 pub use screen::Screen;
 
 pub mod arguments;
+pub mod explain;
 pub mod gate;
 pub mod judge;
 pub mod limits;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) mod lock;
+pub(crate) mod policy;
 pub(crate) mod secret;
 pub(crate) mod serve;
 
@@ -46,6 +47,8 @@ pub(crate) enum Verb {
     Fingerprint(lock::Fingerprint),
     /// Put all servers behind one address, and judge and record every call
     Serve(serve::Serve),
+    /// Say what would happen to a call of a tool, and which rule decides
+    Policy(policy::Policy),
     /// Let a server reach a host: its running cells at once, later ones by its configuration
     Allow(Change),
     /// Take a host from a server, and cut what is open to it

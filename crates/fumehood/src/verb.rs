@@ -16,6 +16,7 @@ mod list;
 mod lock;
 mod logs;
 mod outdated;
+mod policy;
 mod ps;
 mod remove;
 mod review;
@@ -47,6 +48,7 @@ pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Allow(change) => allow::perform(&change, allow::Direction::Allow),
         Verb::Deny(change) => allow::perform(&change, allow::Direction::Deny),
         Verb::Egress(asked) => egress::perform(&asked),
+        Verb::Policy(policy) => policy::perform(&policy),
         Verb::Serve(serve) => serve::perform(&serve),
         Verb::Secret(secret) => secret::perform(secret),
         Verb::Ps(ps) => ps::perform(&ps),

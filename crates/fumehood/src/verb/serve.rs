@@ -2,15 +2,11 @@
 
 use std::process::ExitCode;
 
-use crate::{cli::serve::Serve, places};
+use crate::{cli::serve::Serve, places, serve::load};
 
 mod check;
 mod install;
-mod load;
-mod logs;
-mod new_key;
-mod reload;
-mod supervisor;
+pub(super) mod new_key;
 
 /// Serves, or does one of the things around it.
 pub(crate) fn perform(asked: &Serve) -> anyhow::Result<ExitCode> {

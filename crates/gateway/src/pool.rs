@@ -23,6 +23,7 @@ use tokio::{
     time::{Duration, Instant},
 };
 
+use crate::guard;
 use crate::upstream::{
     Upstream,
     post::{Around, Asked, End, Ends, MOST_CALLS, Post, Settled},
@@ -228,7 +229,7 @@ impl Inner {
 fn retire(pool: &Weak<Inner>, key: &CellKey, is_unasked: &dyn Fn() -> bool) -> bool {
     let Some(pool) = pool.upgrade() else { return true };
     let mut tasks = pool.tasks();
-    let is_unasked = is_unasked();
+    let is_unasked = is_unasked() || guard::off("pool-wake");
     if is_unasked {
         tasks.remove(key);
     }

@@ -83,6 +83,8 @@ impl Upstream {
             };
             let params = wire::with_meta(params, token.as_deref(), form);
             self.ask_front(number, &method, &params);
+            self.carry_out();
+            self.say();
         }
     }
 
@@ -91,6 +93,15 @@ impl Upstream {
         let line = self.ids.request(&id, method, params);
         if let Some(front) = &mut self.front {
             front.ask(&id, method, params, line);
+        }
+    }
+
+    /// The server may have read it from now on.
+    pub(super) fn is_sent(&mut self, number: u64) {
+        if let Some(call) = self.calls.get_mut(&number) {
+            call.is_sent(self.around.times.total);
+            let deadline = call.deadline;
+            self.time_call(number, deadline);
         }
     }
 

@@ -326,22 +326,22 @@ impl Upstream {
 
     /// Tells the server what it is to be told, as far as it reads.
     pub(super) fn say(&mut self) {
-        while self.can_say()
-            && !self.to_server.is_empty()
-            && let Cell::Up(up) = &mut self.cell
-        {
-            match up.say.try_reserve() {
-                Ok(permit) => {
-                    let Some(line) = self.to_server.pop_front() else { return };
-                    self.unsaid = self.unsaid.saturating_sub(line.len());
-                    let number = self.ids.number_of_line(&line);
-                    permit.send(line);
-                    if let Some(call) = number.and_then(|number| self.calls.get_mut(&number)) {
-                        call.is_sent(self.around.times.total);
-                    }
-                }
+        while self.can_say() && !self.to_server.is_empty() {
+            let Cell::Up(up) = &mut self.cell else { return };
+            let room = match up.say.try_reserve() {
+                Ok(room) => room,
                 Err(mpsc::error::TrySendError::Full(())) => return,
-                Err(mpsc::error::TrySendError::Closed(())) => up.mute = Some(Instant::now() + LAST_WORDS),
+                Err(mpsc::error::TrySendError::Closed(())) => {
+                    up.mute = Some(Instant::now() + LAST_WORDS);
+                    return;
+                }
+            };
+            let Some(line) = self.to_server.pop_front() else { return };
+            self.unsaid = self.unsaid.saturating_sub(line.len());
+            let number = self.ids.number_of_line(&line);
+            room.send(line);
+            if let Some(number) = number {
+                self.is_sent(number);
             }
         }
     }

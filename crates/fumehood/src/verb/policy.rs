@@ -15,7 +15,7 @@ use model::{config::Operator, json, visible::visible};
 use serde_json::Value;
 use tools::surface::Kind;
 
-use super::serve::load;
+use crate::serve::load;
 use crate::{
     cli::policy::{Policy, PolicyVerb},
     places,

@@ -2,11 +2,16 @@
 
 use std::process::ExitCode;
 
-use crate::{cli::serve::Serve, places, serve::load};
+use crate::{cli::serve::Serve, places, stop::USAGE, terminal};
 
 mod check;
 mod install;
-pub(super) mod new_key;
+pub(crate) mod load;
+mod logs;
+mod new_key;
+mod reload;
+mod supervisor;
+mod until_told;
 
 /// Serves, or does one of the things around it.
 pub(crate) fn perform(asked: &Serve) -> anyhow::Result<ExitCode> {
@@ -18,5 +23,16 @@ pub(crate) fn perform(asked: &Serve) -> anyhow::Result<ExitCode> {
     }
     let folders = places::folders()?;
     let folder = load::folder(asked.project.as_deref())?;
-    check::perform(&folders, &folder, asked.json)
+    if asked.check {
+        return check::perform(&folders, &folder, asked.json);
+    }
+    let loaded = match load::load(&folders, &folder) {
+        Ok(loaded) => loaded,
+        Err(problems) => {
+            terminal::say_whole(&problems.to_string());
+            return Ok(USAGE.into());
+        }
+    };
+    logs::begin(asked.json)?;
+    until_told::perform(asked, folders, folder, loaded)
 }

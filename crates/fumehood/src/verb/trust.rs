@@ -10,8 +10,10 @@ use std::{
 use cell::folders::Folders;
 use egress::refusal::remedy::shell_word;
 use model::{
-    config::{EnvValue, Place, Project, Server, Start},
+    config::{EnvValue, Place, Project, Server, Start, ToolRule, Whose},
     digest::Digest,
+    secret::Per,
+    size,
 };
 use serde::Serialize;
 use store::Trust;
@@ -169,6 +171,16 @@ fn requests(project: &Project) -> Vec<String> {
             .iter()
             .map(|(limit, value)| format!("{} = {}", limit.as_str(), limit.show(value)));
         also("sets limits", limits.collect());
+        also(
+            "uses your secrets of each caller, not one for all:",
+            server.secrets().iter().filter(|one| one.per == Per::User).map(|one| one.name.to_string()).collect(),
+        );
+        if *server.cell() != Whose::default() {
+            also("behind `fumehood serve` runs in the cell of", vec![server.cell().to_string()]);
+        }
+        for (tool, rule) in server.tools() {
+            also(&format!("says of calls of its tool {tool}:"), rule_in_words(rule));
+        }
     }
     let limits: Vec<String> = project
         .limits()
@@ -182,6 +194,18 @@ fn requests(project: &Project) -> Vec<String> {
         lines.push("nothing".to_owned());
     }
     lines
+}
+
+/// What a rule says, each part as it is written.
+fn rule_in_words(rule: &ToolRule) -> Vec<String> {
+    let mut words = vec![format!("tier {}", rule.tier())];
+    words.extend(rule.bind().iter().map(|(name, from)| format!("{name} from {from}")));
+    words.extend(rule.defaults().iter().map(|(name, value)| format!("{name} = {value} where it is left out")));
+    words.extend(rule.max_bytes().map(|bytes| format!("at most {} of arguments", size::format(bytes))));
+    words.extend(rule.concurrency().map(|count| format!("at most {count} at a time")));
+    words.extend(rule.rate().map(|rate| format!("at most {rate}")));
+    words.extend(rule.time().map(|time| format!("at most {}", humantime::format_duration(time))));
+    words
 }
 
 fn started(server: &Server) -> String {

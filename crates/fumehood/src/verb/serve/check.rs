@@ -5,8 +5,11 @@ use std::{path::Path, process::ExitCode};
 use cell::folders::Folders;
 use serde::Serialize;
 
-use super::load::{self, Loaded, Served};
-use crate::{stop::USAGE, terminal};
+use crate::{
+    serve::load::{self, Loaded, Served},
+    stop::USAGE,
+    terminal,
+};
 
 /// What `--json` prints.
 #[derive(Serialize)]

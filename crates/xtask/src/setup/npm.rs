@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use super::once;
 use crate::workspace::{Workspace, must};
 
-/// `crates/testkit/packages/NAME` fills `CACHE/NAME`: servers and their clients, what the runtimes are tried with, and a
-/// registry to publish to.
-const SETS: &[&str] = &["npm", "npm-runtimes", "npm-registry"];
+/// `crates/testkit/packages/NAME` fills `CACHE/NAME`: servers and their clients, what the runtimes are tried with, a
+/// registry to publish to, and an OpenID provider.
+const SETS: &[&str] = &["npm", "npm-runtimes", "npm-registry", "npm-identity"];
 
 /// Installs the sets.
 pub fn prepare(workspace: &Workspace) -> Result<()> {

@@ -19,6 +19,18 @@ pub(crate) fn of(command: &[String]) -> ServerName {
     names.next().unwrap_or_else(fallback)
 }
 
+/// The name of whoever runs this program, as this machine knows it (passwd(5)); by number where it has none.
+pub(crate) fn user() -> String {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let named = known.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    });
+    named.unwrap_or_else(|| format!("uid:{uid}"))
+}
+
 /// What a runner runs. Code on the command line has no name.
 fn run_by(command: &[String]) -> Option<&str> {
     const CODE: [&str; 5] = ["-c", "-e", "-p", "--eval", "--print"];

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use access::{Verb, principal::Principal, refusal::{Code, Refusal}};
+use access::{
+    Verb,
+    principal::Principal,
+    refusal::{Code, Refusal},
+};
 use model::name::ServerName;
 use serde_json::{Map, Value};
 use store::audit::CallId;

@@ -16,6 +16,7 @@ pub mod health;
 pub mod http;
 pub mod identify;
 pub mod jwks;
+pub mod listen;
 pub mod mcp;
 pub mod messages;
 pub mod metering;

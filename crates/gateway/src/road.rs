@@ -43,7 +43,7 @@ use std::{sync::Arc, time::Instant};
 use access::{
     Completes, Object, Verb,
     gate::{Bound, screened},
-    judge::{Facts, Authorizer, Permit, judge},
+    judge::{Authorizer, Facts, Permit, judge},
     limits::{Allowance, Limits, Turn},
     refusal::{Code, Refusal},
     screen::Screen,
@@ -56,7 +56,7 @@ use tools::surface::Kind;
 use self::about::About;
 use crate::{
     call::{Concluded, End, Received, Scope},
-    guard, names,
+    guard, metering, names,
     shelf::{Entry, Offer, Stock},
     view::{in_scope, sees},
 };
@@ -153,7 +153,9 @@ impl Identified {
         about.name.clone_from(&plain);
         let server = offer.name().clone();
         let object = match received.verb {
-            Verb::Complete if received.is_of_prompt() => Object::completion(server, Completes::Prompt(&plain)),
+            Verb::Complete if received.is_of_prompt() => {
+                Object::completion(server, Completes::Prompt(&plain))
+            }
             Verb::Complete => Object::completion(server, Completes::Template(&plain)),
             verb => Object { verb, server, name: plain.clone() },
         };
@@ -198,7 +200,11 @@ impl Found {
                 let arguments = self.received.params.remove("arguments").unwrap_or_default();
                 gate.bind(arguments, who, screen)
             }
-            None => screened(self.object.clone(), Value::Object(std::mem::take(&mut self.received.params)), screen),
+            None => screened(
+                self.object.clone(),
+                Value::Object(std::mem::take(&mut self.received.params)),
+                screen,
+            ),
         };
         match bound {
             Ok(bound) => {
@@ -251,11 +257,10 @@ impl Judged {
     /// [`Turned`]: a person would have to.
     pub fn approve(self) -> Result<Approved, Turned> {
         if self.found.about.tier == Some(Tier::Three) && !guard::off("tier-3") {
-            let refusal = Refusal::new(
-                Code::TIER_3,
-                "a person has to approve this call, and nobody can be asked yet",
-            );
-            let refusal = refusal.rule("tier").remedy("do without it, or ask the person you work for to do it");
+            let refusal =
+                Refusal::new(Code::TIER_3, "a person has to approve this call, and nobody can be asked yet");
+            let refusal =
+                refusal.rule("tier").remedy("do without it, or ask the person you work for to do it");
             return Err(self.found.about.turned(refusal));
         }
         Ok(Approved { found: self.found, permit: self.permit, turn: None })
@@ -317,10 +322,8 @@ impl Recorded {
             }
             verb => plain_params(verb, arguments, &plain),
         };
-        let time = entry
-            .as_ref()
-            .and_then(|entry| offer.terms().tools.get(entry.plain()))
-            .and_then(ToolRule::time);
+        let time =
+            entry.as_ref().and_then(|entry| offer.terms().tools.get(entry.plain())).and_then(ToolRule::time);
         let method = match object.verb {
             Verb::CallTool => "tools/call",
             Verb::GetPrompt => "prompts/get",
@@ -328,25 +331,32 @@ impl Recorded {
             Verb::Complete => "completion/complete",
             Verb::Subscribe => "resources/subscribe",
         };
-        Underway::new(about, turn, has_intent, ending::Asked {
-            principal: received.principal,
-            object,
-            method,
-            params,
-            meta: received.meta,
-            progress: received.progress,
-            questions: received.questions,
-            modern: received.modern,
-            time,
-            offer,
-        })
+        Underway::new(
+            about,
+            turn,
+            has_intent,
+            ending::Asked {
+                principal: received.principal,
+                object,
+                method,
+                params,
+                meta: received.meta,
+                progress: received.progress,
+                questions: received.questions,
+                modern: received.modern,
+                time,
+                offer,
+            },
+        )
     }
 }
 
 impl Turned {
     /// Records it, and says what the caller is told.
     pub async fn conclude(self, audit: &Audit) -> Concluded {
-        audit.note(self.about.denied(&self.refusal)).await;
+        let event = self.about.denied(&self.refusal);
+        metering::recorded(&event);
+        audit.note(event).await;
         Concluded { call: self.about.call, end: End::Refused(self.refusal), subscription: None }
     }
 

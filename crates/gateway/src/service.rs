@@ -2,7 +2,12 @@
 
 use std::{sync::Arc, time::Instant};
 
-use access::{judge::Authorizer, limits::{Ceilings, Limits}, principal::Principal, screen::Screen};
+use access::{
+    judge::Authorizer,
+    limits::{Ceilings, Limits},
+    principal::Principal,
+    screen::Screen,
+};
 use arc_swap::ArcSwap;
 use model::{config::Whose, digest::Digest, name::ServerName};
 use store::audit::Audit;

@@ -21,6 +21,8 @@ use tokio::{
 use crate::server::target::Target;
 
 mod attending;
+#[cfg(feature = "guard-off")]
+pub(crate) mod driving;
 mod holding;
 mod screen;
 mod starting;
@@ -72,6 +74,11 @@ impl LiveCells {
     /// From now on these servers are started; cells that run are not touched.
     pub(crate) fn declare(&self, declared: Declared) {
         *self.declared.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(declared);
+    }
+
+    /// A server that is declared now.
+    pub(crate) fn target(&self, name: &ServerName) -> Option<Target> {
+        self.declared.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// Takes no more orders, and waits until every cell has ended. Whoever has one ends it, or lets go of it.

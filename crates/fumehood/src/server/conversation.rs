@@ -71,6 +71,9 @@ impl Conversation {
         thread::Builder::new().name("stdin".into()).spawn(move || read_stdin(&frames))?;
         thread::Builder::new().name("stdout".into()).spawn(move || write_stdout(to_write, &gone))?;
         let walks = Walks::new(&self.target, &self.folders, self.front.surface());
+        for fault in walks.faults() {
+            terminal::say(&format!("{}: {fault}", self.target.name));
+        }
         let mut front = self.front.walking();
         front.show(walks.shown());
         let mut talk = Talk {

@@ -2,15 +2,17 @@
 
 use std::process::ExitCode;
 
-use crate::{cli::serve::Serve, places, stop::USAGE, terminal};
+use crate::{
+    cli::serve::Serve,
+    places,
+    serve::{load, logs},
+    stop::USAGE,
+    terminal,
+};
 
 mod check;
 mod install;
-pub(crate) mod load;
-mod logs;
 mod new_key;
-mod reload;
-mod supervisor;
 mod until_told;
 
 /// Serves, or does one of the things around it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use access::principal::Principal;
+use access::principal::{Known, Principal};
 use access::token::{Unverified, Verifier};
 use http::{HeaderMap, Uri};
 
@@ -47,6 +47,13 @@ impl Identifier {
     /// Knows the callers of these issuers, and those that the operator named. No two have the same issuer.
     pub fn new(issuers: Vec<Issuer>, callers: Callers, metadata: Metadata) -> Self {
         Self { issuers, callers, metadata }
+    }
+
+    /// The same, for a user of this machine too.
+    #[must_use]
+    pub fn letting_in(mut self, uid: u32, known: Known) -> Self {
+        self.callers.add_peer(uid, known);
+        self
     }
 
     /// What clients are told.

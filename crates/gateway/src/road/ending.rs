@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use super::about::About;
 use crate::{
     call::{Concluded, End},
+    metering,
     pool::{Answer, Ask, AskError, CellKey, Holder, Pool, Question, Subscription},
     results,
     shelf::Offer,
@@ -163,7 +164,9 @@ impl Underway {
 impl Drop for Underway {
     fn drop(&mut self) {
         if let (Some(about), Some(audit)) = (self.about.take(), self.audit.take()) {
-            audit.note_now(about.ended(self.has_intent, Outcome::Cancelled, self.micros()));
+            let event = about.ended(self.has_intent, Outcome::Cancelled, self.micros());
+            metering::recorded(&event);
+            audit.note_now(event);
         }
     }
 }
@@ -177,6 +180,7 @@ impl Performed {
             End::Refused(refusal) => Event { code: Some(refusal.code.to_string()), ..event },
             End::Done(_) | End::Failed(_) => event,
         };
+        metering::recorded(&event);
         audit.note(event).await;
         Concluded { call: self.about.call, end: self.end, subscription: self.subscription }
     }

@@ -97,7 +97,7 @@ impl Walks {
         let settings = Settings { folder: crate::places::audit(folders), checkpoints: None, group: GROUP };
         Self {
             server,
-            principal: Arc::new(Principal::local(&user())),
+            principal: Arc::new(Principal::local(&crate::naming::user())),
             is_pass_through: target.is_pass_through,
             desk: Rc::new(Desk { shelf, policy, settings, road: OnceCell::new() }),
             back,
@@ -347,16 +347,4 @@ fn line(message: &Value) -> Vec<u8> {
     let mut line = message.to_string().into_bytes();
     line.push(b'\n');
     line
-}
-
-/// The name of whoever runs this program, as this machine knows it (passwd(5)); by number where it has none.
-fn user() -> String {
-    let uid = rustix::process::getuid().as_raw().to_string();
-    let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let named = known.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)? == uid).then(|| name.to_owned())
-    });
-    named.unwrap_or_else(|| format!("uid:{uid}"))
 }

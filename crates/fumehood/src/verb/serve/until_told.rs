@@ -5,16 +5,17 @@ use std::{path::PathBuf, process::ExitCode};
 use cell::folders::Folders;
 use tokio::runtime::Builder;
 
-use super::{
-    load::{self, Loaded},
-    logs::{self, Started},
-    reload, supervisor,
-};
 use crate::{
     attend::Signals,
     cli::serve::Serve,
     places,
-    serve::running::{self, Service},
+    serve::{
+        load::{self, Loaded},
+        logs::{self, Started},
+        reload,
+        running::{self, Service},
+        supervisor,
+    },
 };
 
 /// signal(7).
@@ -33,12 +34,7 @@ pub(super) fn perform(
     code
 }
 
-async fn serve(
-    asked: &Serve,
-    folders: Folders,
-    folder: PathBuf,
-    loaded: Loaded,
-) -> anyhow::Result<ExitCode> {
+async fn serve(asked: &Serve, folders: Folders, folder: PathBuf, loaded: Loaded) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::listen()?;
     places::sweep(&folders, false);
     for warning in &loaded.warnings {

@@ -1,0 +1,168 @@
+//! Cells driven by lines of JSON on stdin, and everything they say on stdout: for tests of them alone, in the test-only
+//! build. `fumehood-guard-off drive-cells`.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, BufRead as _, Write as _},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use access::principal::{Known, Principal};
+use gateway::pool::{CellKey, Cells as _, Control, Heard, Holder, Running};
+use model::name::ServerName;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::{LiveCells, Screening};
+use crate::{configuration::Configuration, places};
+
+/// One line.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "do")]
+enum Wish {
+    /// Starts a cell, and calls it `of`.
+    Start { of: String, server: ServerName, user: Option<String>, group: Option<String> },
+    /// Says a line to it.
+    Say { of: String, line: Value },
+    /// Stops it.
+    Freeze { of: String },
+    /// Continues it.
+    Thaw { of: String },
+    /// Ends it, and waits for that.
+    End { of: String },
+    /// Lets go of it.
+    Drop { of: String },
+    /// Asks for needles.
+    Screening,
+    /// Looks for secrets in a value.
+    Find { value: Value },
+}
+
+struct Cell {
+    say: mpsc::Sender<Vec<u8>>,
+    control: Arc<dyn Control>,
+    listening: tokio::task::JoinHandle<()>,
+}
+
+/// Does what is wished until nothing more is.
+pub(crate) fn perform() -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(drive());
+    runtime.shutdown_background();
+    code
+}
+
+async fn drive() -> anyhow::Result<ExitCode> {
+    let folders = places::folders()?;
+    let configuration = Configuration::read(&folders, &crate::cli::Given::default())?;
+    let declared = configuration.declared_servers(&folders)?;
+    let declared = declared.into_iter().map(|(name, target)| Ok((name, target?)));
+    let cells = Arc::new(LiveCells::begin(folders.clone(), declared.collect::<anyhow::Result<_>>()?)?);
+    let (wishes, mut wished) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if wishes.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let (came, mut coming) = mpsc::channel(16);
+    let mut running: BTreeMap<String, Cell> = BTreeMap::new();
+    let mut screening = None;
+    loop {
+        let line = tokio::select! {
+            line = wished.recv() => line,
+            Some((of, cell)) = coming.recv() => {
+                running.insert(of, cell);
+                continue;
+            }
+        };
+        let Some(line) = line else { break };
+        match serde_json::from_str(&line)? {
+            Wish::Start { of, server, user, group } => {
+                let known = |subject: String| Known { subject, ..Known::default() };
+                let who = user.map(|user| Arc::new(Principal::of_key("driver", known(user), None)));
+                let whose = match (&who, group) {
+                    (Some(who), _) => Holder::User(who.key()),
+                    (None, Some(group)) => Holder::Group(group),
+                    (None, None) => Holder::Server,
+                };
+                let (cells, came) = (Arc::clone(&cells), came.clone());
+                tokio::spawn(async move {
+                    match cells.start(CellKey { server, whose }, who).await {
+                        Ok(Running { say, hear, control, speaks_http, roots }) => {
+                            let listening = tokio::spawn(listen(of.clone(), hear));
+                            came.send((of.clone(), Cell { say, control, listening })).await.ok();
+                            tell(
+                                &json!({ "of": of, "started": true, "speaks_http": speaks_http, "roots": roots }),
+                            );
+                        }
+                        Err(error) => {
+                            let (code, reason, last) = (error.code, error.reason, error.is_final);
+                            tell(&json!({ "of": of, "refused": code, "reason": reason, "final": last }));
+                        }
+                    }
+                });
+            }
+            Wish::Say { of, line } => {
+                if let Some(cell) = running.get(&of) {
+                    cell.say.send(format!("{line}\n").into_bytes()).await.ok();
+                }
+            }
+            Wish::Freeze { of } => {
+                if let Some(cell) = running.get(&of) {
+                    tell(&json!({ "of": of, "frozen": cell.control.freeze().await.err() }));
+                }
+            }
+            Wish::Thaw { of } => {
+                if let Some(cell) = running.get(&of) {
+                    tell(&json!({ "of": of, "thawed": cell.control.thaw().await.err() }));
+                }
+            }
+            Wish::End { of } => {
+                if let Some(cell) = running.remove(&of) {
+                    cell.control.end().await;
+                    tell(&json!({ "of": of, "gone": true }));
+                }
+            }
+            Wish::Drop { of } => {
+                if let Some(cell) = running.remove(&of) {
+                    cell.listening.abort();
+                }
+            }
+            Wish::Screening => {
+                let begun = Screening::begin(folders.clone()).await?;
+                tokio::spawn(begun.clone().follow(|_| tell(&json!({ "screen": "renewed" }))));
+                screening = Some(begun);
+                tell(&json!({ "screen": "begun" }));
+            }
+            Wish::Find { value } => {
+                let found = screening.as_ref().and_then(|screening| screening.screen().find(&value));
+                tell(&json!({ "found": found.map(|found| json!([found.path, found.what])) }));
+            }
+        }
+    }
+    drop(running);
+    cells.close().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn listen(of: String, mut hear: mpsc::Receiver<Heard>) {
+    while let Some(heard) = hear.recv().await {
+        tell(&match heard {
+            Heard::Line(line) => json!({ "of": of, "line": serde_json::from_slice::<Value>(&line).ok() }),
+            Heard::Log(text) => json!({ "of": of, "log": text }),
+            Heard::Network(entry) => json!({ "of": of, "network": entry }),
+            Heard::Ended(why) => json!({ "of": of, "ended": why }),
+        });
+    }
+    tell(&json!({ "of": of, "closed": true }));
+}
+
+fn tell(said: &Value) {
+    let mut out = io::stdout().lock();
+    // Whoever does not listen any more does not want to know.
+    writeln!(out, "{said}").and_then(|()| out.flush()).ok();
+}

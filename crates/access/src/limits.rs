@@ -64,6 +64,9 @@ pub struct Turn {
 /// The most callers, and pairs of caller and object, that are remembered.
 pub const MOST_KEPT: usize = 1 << 16;
 
+/// Least time between two looks through everything that is remembered.
+const SWEEP_EVERY: Duration = Duration::from_millis(100);
+
 type Key = [u8; 32];
 
 #[derive(Debug, Default)]
@@ -72,6 +75,8 @@ struct Counts {
     kept: HashMap<Key, Count>,
     /// From this many on, what says nothing any more is thrown away.
     sweep_at: usize,
+    /// But not before this time, so that a full table is not gone through for every call.
+    sweep_after: u128,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -175,11 +180,12 @@ impl Counts {
 
     /// Throws away what no longer says anything, now and then; refuses where there is too much of the rest.
     fn make_room(&mut self, now: u128) -> Result<(), Refusal> {
-        if self.kept.len() + 2 > self.sweep_at.clamp(1024, MOST_KEPT) {
+        if self.kept.len() + 2 > self.sweep_at.clamp(1024, MOST_KEPT) && now >= self.sweep_after {
             self.kept.retain(|_, count| {
                 count.running > 0 || count.used.is_some_and(|used| used.says_something(now))
             });
             self.sweep_at = self.kept.len().saturating_mul(2);
+            self.sweep_after = now.saturating_add(SWEEP_EVERY.as_nanos());
         }
         if self.kept.len() + 2 > MOST_KEPT {
             return Err(Refusal::new(Code::LIMIT_CONCURRENCY, "too many callers are active at once")

@@ -106,14 +106,17 @@ impl Schema {
         };
         let values = number(size.values);
         if values.saturating_add(number(size.bytes) / TEXT).saturating_mul(*each) > self.max_work {
-            return Err(Wrong::TooMuch("holding so many arguments against the tool's schema would take too long"));
+            return Err(Wrong::TooMuch(
+                "holding so many arguments against the tool's schema would take too long",
+            ));
         }
         Ok(values.saturating_mul(*each))
     }
 
     fn wrong(&self, value: &Value, size: Size, faults: u64) -> Wrong {
         if faults > MAX_FAULTS || faults.saturating_mul(number(size.bytes)) > MAX_COPIES {
-            let text = "the arguments do not fit the tool's schema, and are too large to say where".to_owned();
+            let text =
+                "the arguments do not fit the tool's schema, and are too large to say where".to_owned();
             return Wrong::Unfit { first: None, text };
         }
         let mut first = None;

@@ -72,6 +72,14 @@ pub enum AuditError {
         /// Its version.
         version: i64,
     },
+    /// A row is not what is written.
+    #[error("row {seq} of the record cannot be read: {reason}")]
+    Form {
+        /// Which row.
+        seq: u64,
+        /// What is wrong.
+        reason: String,
+    },
     /// Checkpoints cannot be signed.
     #[error("the key `{}` of the record cannot be used: {reason}", .path.display())]
     Key {
@@ -106,7 +114,7 @@ impl AuditError {
             Self::Exposed { path, .. } => format!("look who could read it, then `chmod go-rwx {}`", path.display()),
             Self::Kind { path, .. } => format!("move `{}` away", path.display()),
             Self::Missing(_) => "it is made by the first call".to_owned(),
-            Self::Truncated { .. } | Self::Replaced { .. } => {
+            Self::Truncated { .. } | Self::Replaced { .. } | Self::Form { .. } => {
                 "`fumehood audit verify` says what is left; keep the folder as evidence under another name, and a new record \
                  begins"
                     .to_owned()

@@ -17,6 +17,11 @@ pub struct CallId(String);
 #[error("the name of a call is a UUID in lower case, such as `0198c0de-7a3b-7c11-8f00-2b1d5e6f7a8b`")]
 pub struct CallIdError;
 
+/// A text that is no kind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("kinds are denied, intent, outcome, call, egress, key_use, identity, service, coalesced")]
+pub struct KindError;
+
 /// What kind of thing happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -92,45 +97,63 @@ pub struct Who {
 /// };
 /// assert_eq!(event.kind, Kind::Denied);
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// What kind of thing.
     pub kind: Kind,
     /// When, by this machine's clock; kept to the microsecond.
+    #[serde(with = "super::moment")]
     pub at: SystemTime,
     /// Which call it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
     /// By which way it came: `mcp`, `messages`, `stdio`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub face: Option<String>,
     /// Who asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<Who>,
     /// Which server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// What was wanted: `call_tool`, `read_resource`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verb: Option<String>,
     /// Of what: the name of a tool or prompt as its server has it, or a URI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// How much a yes to it needs: 1, 2 or 3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<u8>,
     /// Digest of what was bound, completed and validated (RFC 8785 of server, tool and arguments).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Digest>,
     /// Which parameters were bound to who asks: their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound: Vec<String>,
     /// Which rule decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Digest of the rules as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
     /// Code of a refusal, `FH-…`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// Digest of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Digest>,
     /// How it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// How long it took, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_us: Option<u64>,
     /// Trace id (W3C Trace Context), if the caller sent one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     /// Whatever else belongs to this kind. No arguments, results or values of keys.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 
@@ -174,6 +197,14 @@ impl<'de> Deserialize<'de> for CallId {
     }
 }
 
+impl FromStr for Kind {
+    type Err = KindError;
+
+    fn from_str(text: &str) -> Result<Self, KindError> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or(KindError)
+    }
+}
+
 impl Kind {
     /// All of them.
     pub const ALL: [Self; 9] = [
@@ -200,6 +231,19 @@ impl Kind {
             Self::Identity => "identity",
             Self::Service => "service",
             Self::Coalesced => "coalesced",
+        }
+    }
+}
+
+impl Outcome {
+    /// As it is written in rows.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::ToolError => "tool_error",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Unknown => "unknown",
         }
     }
 }

@@ -1,0 +1,420 @@
+//! The one writer of a process: takes what is waiting, writes it together, and says so to whoever waits for it.
+
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Map, json};
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc, oneshot},
+    time::{sleep_until, timeout_at},
+};
+
+use super::{
+    AuditError, Event, Health, Kind, Receipt, Settings,
+    bound::bounded,
+    checkpoint::Signer,
+    coalesce::Coalescer,
+    head::HeadFile,
+    own,
+    place::{self, Place},
+    row::Head,
+    spill::Spill,
+    sqlite::{Database, Spilled},
+    step::{Step, reached},
+};
+
+/// The most events in one transaction.
+const MOST: usize = 512;
+/// A checkpoint after so many rows,
+const ROWS: u64 = 1000;
+/// or after so long, if there are any.
+const INTERVAL: Duration = Duration::from_secs(60);
+/// How often a database that takes nothing is tried again.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// Whoever waits for an event to be on the disk.
+pub(super) type Reply = oneshot::Sender<Result<Receipt, AuditError>>;
+
+/// What a writer is told.
+#[derive(Debug)]
+pub(super) enum Told {
+    /// An event to write, and who waits for it.
+    Event {
+        event: Box<Event>,
+        reply: Option<Reply>,
+        /// Its place in the queue, given up once it is written.
+        place: Option<OwnedSemaphorePermit>,
+    },
+    /// Nothing will come any more.
+    Close(oneshot::Sender<()>),
+}
+
+/// A writer at work.
+#[derive(Debug)]
+pub(super) struct Writer {
+    settings: Settings,
+    heard: mpsc::UnboundedReceiver<Told>,
+    health: Arc<Mutex<Health>>,
+    database: Option<Database>,
+    signer: Signer,
+    head_file: HeadFile,
+    known: Option<Head>,
+    /// Always there, but while it is brought in.
+    spill: Option<Spill>,
+    coalescer: Coalescer,
+    /// Notes that are nowhere yet, in order.
+    held: VecDeque<(Event, Option<OwnedSemaphorePermit>)>,
+    /// Since when the database takes nothing, and why.
+    broken: Option<(Instant, String)>,
+    tried: Instant,
+    /// Rows since the last checkpoint of this process, and when that was.
+    since_checkpoint: (u64, Instant),
+    closing: Vec<oneshot::Sender<()>>,
+}
+
+impl Writer {
+    /// Opens everything.
+    pub(super) async fn open(
+        settings: Settings,
+        heard: mpsc::UnboundedReceiver<Told>,
+        health: Arc<Mutex<Health>>,
+    ) -> Result<Self, AuditError> {
+        own::make_folder(&settings.folder)?;
+        let (head_file, known) = HeadFile::open(&settings.folder)?;
+        let mut database = Database::open(&settings.folder, known).await?;
+        let signer = Signer::open(&settings.folder, database.id())?;
+        let spill = Spill::make(&settings.folder)?;
+        let known = database.head(known).await?;
+        let now = Instant::now();
+        let mut writer = Self {
+            settings,
+            heard,
+            health,
+            database: Some(database),
+            signer,
+            head_file,
+            known: Some(known),
+            spill: Some(spill),
+            coalescer: Coalescer::default(),
+            held: VecDeque::new(),
+            broken: None,
+            tried: now,
+            since_checkpoint: (0, now),
+            closing: Vec::new(),
+        };
+        for left in Spill::left_behind(&writer.settings.folder)? {
+            writer.replay(&left, "its process ended").await?;
+            let id = left.id().to_owned();
+            left.remove()?;
+            writer.forget(&id).await?;
+        }
+        Ok(writer)
+    }
+
+    /// Writes till it is closed, or nobody is left who could say anything.
+    pub(super) async fn work(mut self) {
+        loop {
+            let batch = self.gather().await;
+            let is_over = batch.is_none() || !self.closing.is_empty();
+            self.take(batch.unwrap_or_default(), is_over).await;
+            if is_over {
+                return self.end().await;
+            }
+        }
+    }
+
+    /// What is to be written next; nothing once nobody is left. It comes back empty when something else is due.
+    async fn gather(&mut self) -> Option<Vec<Told>> {
+        let mut batch = Vec::new();
+        let first = match self.due() {
+            Some(due) => match timeout_at(due.into(), self.heard.recv()).await {
+                Ok(first) => first?,
+                Err(_) => return Some(batch),
+            },
+            None => self.heard.recv().await?,
+        };
+        let mut awaited = is_awaited(&first);
+        batch.push(first);
+        let deadline = Instant::now() + self.settings.group;
+        // Whoever waits is not kept waiting for more; while this is written, more will have come.
+        while batch.len() < MOST {
+            let next = match self.heard.try_recv() {
+                Ok(next) => next,
+                Err(_) if awaited => break,
+                Err(_) => match timeout_at(deadline.into(), self.heard.recv()).await {
+                    Ok(Some(next)) => next,
+                    _ => break,
+                },
+            };
+            awaited |= is_awaited(&next);
+            batch.push(next);
+        }
+        Some(batch)
+    }
+
+    /// When something is due though nothing comes.
+    fn due(&self) -> Option<Instant> {
+        let (rows, last) = self.since_checkpoint;
+        let checkpoint = (rows > 0).then_some(last + INTERVAL);
+        let retry = (self.broken.is_some() || !self.held.is_empty()).then_some(self.tried + RETRY);
+        [checkpoint, retry, self.coalescer.due()].into_iter().flatten().min()
+    }
+
+    async fn take(&mut self, batch: Vec<Told>, is_over: bool) {
+        let now = Instant::now();
+        let (mut events, mut replies) = (Vec::new(), Vec::new());
+        for row in self.coalescer.take(now, is_over) {
+            events.push(row);
+            replies.push((None, None));
+        }
+        for told in batch {
+            match told {
+                Told::Close(done) => self.closing.push(done),
+                Told::Event { event, reply, place } => {
+                    let event = bounded(*event);
+                    let event = if reply.is_some() { Some(event) } else { self.coalescer.admit(event, now) };
+                    if let Some(event) = event {
+                        events.push(event);
+                        replies.push((reply, place));
+                    }
+                }
+            }
+        }
+        if is_over {
+            events.extend(self.coalescer.take(now, true));
+            replies.resize_with(events.len(), || (None, None));
+        }
+        if (self.broken.is_some() || !self.held.is_empty()) && now >= self.tried + RETRY {
+            self.recover().await;
+        }
+        if crate::audit::guard::off("audit-commit-first") {
+            for reply in replies.iter_mut().filter_map(|(reply, _)| reply.take()) {
+                reply.send(Ok(Receipt { seq: 0, hash: model::digest::Digest::of(b"") })).ok();
+            }
+        }
+        match &self.broken {
+            None => match self.write(&events, None).await {
+                Ok(heads) => {
+                    for ((reply, _place), head) in replies.into_iter().zip(heads) {
+                        // Whoever went away meanwhile does not perform anything.
+                        reply.map(|reply| reply.send(Ok(Receipt { seq: head.seq, hash: head.hash })).ok());
+                    }
+                }
+                Err(error) => {
+                    self.broken = Some((now, error.to_string()));
+                    self.tried = now;
+                    self.refuse(events, replies, &error);
+                }
+            },
+            Some((_, reason)) => {
+                let path = self.settings.folder.clone();
+                let error = AuditError::Database { path, reason: reason.clone() };
+                self.refuse(events, replies, &error);
+            }
+        }
+        self.spill_held();
+        if self.broken.is_none() {
+            let (rows, last) = self.since_checkpoint;
+            if rows >= ROWS || rows > 0 && last.elapsed() >= INTERVAL {
+                self.checkpoint().await;
+            }
+        }
+    }
+
+    /// Adds rows, and writes the head after them.
+    async fn write(
+        &mut self,
+        events: &[Event],
+        spilled: Option<Spilled<'_>>,
+    ) -> Result<Vec<Head>, AuditError> {
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
+        let database = self.database.as_mut().ok_or(AuditError::Closed)?;
+        let heads = database.append(events, self.known, spilled).await?;
+        if let Some(head) = heads.last() {
+            self.known = Some(*head);
+            // Rows are on the disk: a head that cannot be written is behind, which is no harm.
+            self.head_file.write(*head).ok();
+            reached(Step::HeadWritten);
+        }
+        self.since_checkpoint.0 += heads.len() as u64;
+        Ok(heads)
+    }
+
+    /// Refuses what somebody waits for; the rest is held.
+    fn refuse(
+        &mut self,
+        events: Vec<Event>,
+        replies: Vec<(Option<Reply>, Option<OwnedSemaphorePermit>)>,
+        why: &AuditError,
+    ) {
+        for (event, (reply, place)) in events.into_iter().zip(replies) {
+            match reply {
+                Some(reply) => drop(reply.send(Err(why.clone()))),
+                None => self.held.push_back((event, place)),
+            }
+        }
+    }
+
+    /// Puts what is held into the spill file, and says how things stand.
+    fn spill_held(&mut self) {
+        let mut failure = None;
+        while !self.held.is_empty() {
+            let some: Vec<Event> = self.held.iter().take(MOST).map(|(event, _)| event.clone()).collect();
+            match self.spill.as_mut().map_or(Err(AuditError::Closed), |spill| spill.append(&some)) {
+                Ok(()) => drop(self.held.drain(..some.len())),
+                Err(error) => {
+                    failure = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        let health = match (&self.broken, failure) {
+            (None, None) => Health::Ok,
+            (Some((_, reason)), None) => Health::Spilling { reason: reason.clone() },
+            (Some((_, reason)), Some(failure)) => Health::Failed { reason: format!("{reason}; {failure}") },
+            (None, Some(failure)) => Health::Failed { reason: failure },
+        };
+        *self.health.lock().unwrap_or_else(PoisonError::into_inner) = health;
+    }
+
+    /// Tries the database again, and brings in what was spilled and what is held, in this order.
+    async fn recover(&mut self) {
+        self.tried = Instant::now();
+        if let Err(error) = self.bring_in().await {
+            let since = self.broken.as_ref().map_or(self.tried, |(since, _)| *since);
+            self.broken = Some((since, error.to_string()));
+        } else {
+            self.broken = None;
+        }
+    }
+
+    async fn bring_in(&mut self) -> Result<(), AuditError> {
+        // After a failed write nothing is certain of a connection.
+        if self.broken.is_some()
+            && let Some(old) = self.database.take()
+        {
+            old.close().await.ok();
+        }
+        if self.database.is_none() {
+            self.database = Some(Database::open(&self.settings.folder, self.known).await?);
+        }
+        if let Some(mut spill) = self.spill.take() {
+            let why = self.broken.as_ref().map(|(_, reason)| reason.clone()).unwrap_or_default();
+            let brought = if spill.is_empty() { Ok(()) } else { self.empty(&mut spill, &why).await };
+            self.spill = Some(spill);
+            brought?;
+        }
+        while !self.held.is_empty() {
+            let some: Vec<Event> = self.held.iter().take(MOST).map(|(event, _)| event.clone()).collect();
+            self.write(&some, None).await?;
+            self.held.drain(..some.len());
+        }
+        Ok(())
+    }
+
+    async fn empty(&mut self, spill: &mut Spill, why: &str) -> Result<(), AuditError> {
+        self.replay(spill, why).await?;
+        let id = spill.id().to_owned();
+        spill.renew(&self.settings.folder)?;
+        self.forget(&id).await
+    }
+
+    /// Brings the lines of a spill file into the database: each once, whenever the process is killed.
+    async fn replay(&mut self, spill: &Spill, why: &str) -> Result<(), AuditError> {
+        let database = self.database.as_mut().ok_or(AuditError::Closed)?;
+        let mut done = database.spilled(spill.id()).await?;
+        let mut lines = spill.lines()?;
+        for _ in 0..done {
+            lines.next()?;
+        }
+        loop {
+            let mut events = Vec::with_capacity(MOST);
+            while events.len() < MOST
+                && let Some(event) = lines.next()?
+            {
+                events.push(event);
+            }
+            if events.is_empty() {
+                return Ok(());
+            }
+            let count = events.len();
+            done += count as u64;
+            events.insert(0, brought_in(spill.id(), count, why));
+            self.write(&events, Some(Spilled { id: spill.id(), done })).await?;
+            reached(Step::Replayed);
+        }
+    }
+
+    async fn forget(&mut self, spill: &str) -> Result<(), AuditError> {
+        self.database.as_mut().ok_or(AuditError::Closed)?.forget_spill(spill).await
+    }
+
+    /// Signs where the rows have come to. One that cannot be signed or written now is made up for by the next.
+    async fn checkpoint(&mut self) {
+        self.since_checkpoint.1 = Instant::now();
+        let Some(database) = self.database.as_mut() else { return };
+        if database.checkpoint(|size, root| self.signer.sign(size, root)).await.is_err() {
+            return;
+        }
+        self.since_checkpoint.0 = 0;
+        self.head_file.sync().ok();
+        let places: [Option<PathBuf>; 2] =
+            [Some(self.settings.folder.join(place::FILE)), self.settings.checkpoints.clone()];
+        for path in places.into_iter().flatten() {
+            let place = Place::new(path);
+            loop {
+                let mut count = 0;
+                let brought = place.bring_up_to_date(async |size| {
+                    let notes = database.checkpoints_after(size).await?;
+                    count = notes.len();
+                    Ok(notes)
+                });
+                if brought.await.is_err() || count == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    async fn end(mut self) {
+        self.heard.close();
+        while let Ok(told) = self.heard.try_recv() {
+            self.take(vec![told], true).await;
+        }
+        if self.broken.is_some() || !self.held.is_empty() {
+            sleep_until((self.tried + RETRY).into()).await;
+            self.recover().await;
+            self.spill_held();
+        }
+        if self.since_checkpoint.0 > 0 && self.broken.is_none() {
+            self.checkpoint().await;
+        }
+        if let Some(spill) = self.spill.take_if(|spill| spill.is_empty()) {
+            spill.remove().ok();
+        }
+        if let Some(database) = self.database.take() {
+            database.close().await.ok();
+        }
+        for done in self.closing {
+            done.send(()).ok();
+        }
+    }
+}
+
+fn is_awaited(told: &Told) -> bool {
+    matches!(told, Told::Event { reply: Some(_), .. } | Told::Close(_))
+}
+
+/// The row that stands before those that come from a spill file.
+fn brought_in(id: &str, count: usize, why: &str) -> Event {
+    let details =
+        [("what", json!("brought_in")), ("rows", json!(count)), ("spill", json!(id)), ("reason", json!(why))];
+    let details = Map::from_iter(details.map(|(name, value)| (name.to_owned(), value)));
+    bounded(Event { details, ..Event::new(Kind::Service) })
+}

@@ -152,9 +152,16 @@ impl Target {
         }
     }
 
+    /// Rules of calls that came with somebody's repository. The operator's own are what is in force, and nobody accepts
+    /// them.
+    fn foreign_rules(&self) -> impl Iterator<Item = (&String, &ToolRule)> {
+        let is_project = matches!(self.home, Home::Project { .. });
+        self.tools.iter().filter(move |_| is_project)
+    }
+
     /// Tiers, as they are pinned.
     fn tiers(&self) -> BTreeMap<String, Tier> {
-        self.tools.iter().map(|(tool, rule)| (tool.clone(), rule.tier())).collect()
+        self.foreign_rules().map(|(tool, rule)| (tool.clone(), rule.tier())).collect()
     }
 
     /// Bound parameters, as they are pinned.
@@ -163,7 +170,7 @@ impl Target {
             let parameters = rule.bind().iter();
             parameters.map(|(name, from)| (format!("{tool}/{name}"), from.to_string())).collect::<Vec<_>>()
         };
-        self.tools.iter().flat_map(of_tool).collect()
+        self.foreign_rules().flat_map(of_tool).collect()
     }
 
     /// What the declaration says that the table does not, each in words; nothing where they agree.

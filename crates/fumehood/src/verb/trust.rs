@@ -173,7 +173,12 @@ fn requests(project: &Project) -> Vec<String> {
         also("sets limits", limits.collect());
         also(
             "uses your secrets of each caller, not one for all:",
-            server.secrets().iter().filter(|one| one.per == Per::User).map(|one| one.name.to_string()).collect(),
+            server
+                .secrets()
+                .iter()
+                .filter(|one| one.per == Per::User)
+                .map(|one| one.name.to_string())
+                .collect(),
         );
         if *server.cell() != Whose::default() {
             also("behind `fumehood serve` runs in the cell of", vec![server.cell().to_string()]);
@@ -200,7 +205,8 @@ fn requests(project: &Project) -> Vec<String> {
 fn rule_in_words(rule: &ToolRule) -> Vec<String> {
     let mut words = vec![format!("tier {}", rule.tier())];
     words.extend(rule.bind().iter().map(|(name, from)| format!("{name} from {from}")));
-    words.extend(rule.defaults().iter().map(|(name, value)| format!("{name} = {value} where it is left out")));
+    words
+        .extend(rule.defaults().iter().map(|(name, value)| format!("{name} = {value} where it is left out")));
     words.extend(rule.max_bytes().map(|bytes| format!("at most {} of arguments", size::format(bytes))));
     words.extend(rule.concurrency().map(|count| format!("at most {count} at a time")));
     words.extend(rule.rate().map(|rate| format!("at most {rate}")));

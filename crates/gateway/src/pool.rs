@@ -26,7 +26,7 @@ use tokio::{
 use crate::guard;
 use crate::upstream::{
     Upstream,
-    post::{Around, Asked, End, Ends, MOST_CALLS, Post, Settled},
+    post::{Around, Asked, End, Ends, MOST_CALLS, Post, Said, Settled},
 };
 
 pub use crate::upstream::{
@@ -131,7 +131,7 @@ impl Pool {
             return Err(AskError::Ended { why: "its task has ended".to_owned(), was_sent: true });
         };
         withdrawn.mailbox = None;
-        outcome.map(|answer| (answer, follows))
+        outcome.and_then(Said::answer).map(|answer| (answer, follows))
     }
 
     /// A reader of what a server logs, from a level on: the server is told the lowest level of all of its readers. It
@@ -142,7 +142,7 @@ impl Pool {
         let Task { mailbox, .. } = self.0.task(&mut tasks, key);
         mailbox.send(Post::Level(number, Some(level))).ok();
         drop(tasks);
-        LogInterest { _ends: Ends::new(mailbox.downgrade(), Some(End::Reading(number))) }
+        LogInterest { _ends: Ends::new(mailbox.downgrade(), End::Reading(number)) }
     }
 
     /// What servers tell that is of no one call, from now on. Whoever does not keep up misses the oldest of it.
@@ -213,7 +213,7 @@ impl Inner {
 
     /// The task of a cell, which is begun where there is none.
     fn task(self: &Arc<Self>, tasks: &mut HashMap<CellKey, Task>, key: &CellKey) -> Task {
-        if let Some(task) = tasks.get(key) {
+        if let Some(task) = tasks.get(key).filter(|task| !task.mailbox.is_closed()) {
             return task.clone();
         }
         let (pool, own) = (Arc::downgrade(self), key.clone());

@@ -42,6 +42,7 @@ mod network;
 mod opening;
 pub(crate) mod post;
 mod running;
+mod saying;
 mod surroundings;
 mod times;
 mod told;
@@ -190,7 +191,7 @@ impl Upstream {
                 armed = Some(next);
             }
             let can_say = self.can_say() && !self.to_server.is_empty();
-            let may_hear = self.network.has_room();
+            let may_hear = self.may_hear();
             let (hear, say) = self.cell.ends();
             let event = tokio::select! {
                 count = self.mailbox.recv_many(&mut posts, AT_ONCE), if !self.is_forsaken => {

@@ -11,8 +11,9 @@ use tokio::{
 };
 
 use super::{
-    Answer, Ask, AskError, Question,
-    post::{Asked, Ends, Settled},
+    Ask, AskError, Question,
+    post::{Asked, Ends, Said, Settled},
+    wire,
 };
 
 /// As often may progress be told of one call; what comes in between is kept, and the newest of it told.
@@ -121,13 +122,20 @@ impl Call {
         self.deadline = more.min(self.ends);
     }
 
-    /// Tells its caller. A result is only one where the server gave one.
-    pub(super) fn settle(self, outcome: Result<Answer, AskError>, ends: impl FnOnce(String) -> Ends) {
+    /// The address that its caller is to follow from now on, where the server grants it.
+    pub(super) fn granted(&self, outcome: &Result<Said, AskError>) -> Option<String> {
+        let (Whose::Caller { follows: Some(uri), .. }, Ok(said)) = (&self.whose, outcome) else {
+            return None;
+        };
+        wire::is_result(&said.0).then(|| uri.clone())
+    }
+
+    /// Tells its caller.
+    pub(super) fn settle(self, outcome: Result<Said, AskError>, follows: Option<Ends>) {
         if let Some(mut progress) = self.progress {
             progress.flush();
         }
-        if let Whose::Caller { follows, reply, .. } = self.whose {
-            let follows = follows.filter(|_| matches!(outcome, Ok(Answer::Result(_)))).map(ends);
+        if let Whose::Caller { reply, .. } = self.whose {
             // A caller who has gone wants no answer.
             reply.send(Settled { outcome, follows }).ok();
         }

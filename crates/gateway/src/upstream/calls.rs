@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
 
 use super::{
-    Answer, AskError, Upstream,
+    AskError, Upstream,
     call::{Call, Whose},
     opening::Modern,
-    post::{Asked, End, Ends},
+    post::{Asked, End, Ends, Said},
     wire::{self, Form},
 };
 use crate::guard;
@@ -50,6 +50,9 @@ impl Upstream {
         self.timers.remove(&(call.timer, number));
         if let (Whose::Caller { call: name, .. }, Some(sent)) = (&call.whose, call.sent) {
             self.network.ended(name.clone(), sent);
+        }
+        if call.ask.is_some() {
+            self.waiting.retain(|waiting| *waiting != number);
         }
         if call.open_questions > 0 {
             self.decline_questions_of(number);
@@ -159,21 +162,21 @@ impl Upstream {
         if let Some(call) = self.take(number) {
             self.withdraw(number, &call, why);
             let was_sent = call.sent.is_some();
-            call.settle(Err(error(was_sent)), |_| Ends::new(self.own.clone(), None));
+            call.settle(Err(error(was_sent)), None);
         }
     }
 
     /// A call has its end.
-    pub(super) fn conclude(&mut self, number: u64, outcome: Result<Answer, AskError>) {
+    pub(super) fn conclude(&mut self, number: u64, outcome: Result<Said, AskError>) {
         let Some(call) = self.take(number) else { return };
         if let Whose::Discovery = call.whose {
-            return self.discovered(&outcome);
+            return self.discovered(outcome);
         }
-        if let (Whose::Caller { follows: Some(uri), .. }, Ok(Answer::Result(_))) = (&call.whose, &outcome) {
+        let follows = call.granted(&outcome).map(|uri| {
             self.follow(uri.clone());
-        }
-        let own = &self.own;
-        call.settle(outcome, |uri| Ends::new(own.clone(), Some(End::Following(uri))));
+            Ends::new(self.own.clone(), End::Following(uri))
+        });
+        call.settle(outcome, follows);
     }
 
     /// The front did not let a call pass, or nothing comes of it.

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio::{
     sync::mpsc,
     time::{Duration, Instant, timeout},
 };
 
 use super::{AskError, Control, Heard, Running, StartError, Upstream, call::Call, opening::Modern};
-use serde_json::Value;
 
-/// How long a server that reads no more may take to say why.
-const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long a cell may take to be frozen, continued or ended until that counts as failed.
 const STEP: Duration = Duration::from_secs(30);
 
@@ -29,20 +27,20 @@ pub(super) enum Cell {
 
 /// A running cell.
 pub(super) struct Up {
-    say: mpsc::Sender<Vec<u8>>,
-    hear: mpsc::Receiver<Heard>,
-    control: Arc<dyn Control>,
+    pub(super) say: mpsc::Sender<Vec<u8>>,
+    pub(super) hear: mpsc::Receiver<Heard>,
+    pub(super) control: Arc<dyn Control>,
     pub(super) roots: Vec<Value>,
     pub(super) speaks_http: bool,
     pub(super) modern: Modern,
-    since: Instant,
-    is_frozen: bool,
+    pub(super) since: Instant,
+    pub(super) is_frozen: bool,
     /// It could not be, once.
-    cannot_be_frozen: bool,
+    pub(super) cannot_be_frozen: bool,
     /// It reads no more, and is listened to until then.
-    mute: Option<Instant>,
+    pub(super) mute: Option<Instant>,
     /// It is to be ended.
-    is_done: bool,
+    pub(super) is_done: bool,
 }
 
 /// A step that has ended.
@@ -119,6 +117,7 @@ impl Upstream {
         }
         if self.stopping.is_some_and(|by| by <= now) {
             self.refuse_waiting(&AskError::Stopping);
+            self.start_no_more();
             self.cut("the service is being stopped");
         }
         self.note_idleness(now);
@@ -206,6 +205,17 @@ impl Upstream {
                 Err(StartError { code: "FH-START-TIMEOUT", reason, is_final: false })
             }))
         }));
+    }
+
+    /// A start under way is given up.
+    fn start_no_more(&mut self) {
+        if let Cell::Starting = self.cell {
+            self.motion = None;
+            self.cell = Cell::None;
+            if let Some(front) = &mut self.front {
+                front.gone("the service is being stopped");
+            }
+        }
     }
 
     pub(super) fn moved(&mut self, moved: Moved) {
@@ -314,41 +324,6 @@ impl Upstream {
             timeout(STEP, control.end()).await.ok();
             Moved::Ended
         }));
-    }
-
-    /// Whether a line may go to the server.
-    pub(super) fn can_say(&self) -> bool {
-        match &self.cell {
-            Cell::Up(up) => !up.is_frozen && !up.is_done && up.mute.is_none() && self.motion.is_none(),
-            _ => false,
-        }
-    }
-
-    /// Tells the server what it is to be told, as far as it reads.
-    pub(super) fn say(&mut self) {
-        while self.can_say() && !self.to_server.is_empty() {
-            let Cell::Up(up) = &mut self.cell else { return };
-            let room = match up.say.try_reserve() {
-                Ok(room) => room,
-                Err(mpsc::error::TrySendError::Full(())) => return,
-                Err(mpsc::error::TrySendError::Closed(())) => {
-                    up.mute = Some(Instant::now() + LAST_WORDS);
-                    return;
-                }
-            };
-            let Some(line) = self.to_server.pop_front() else { return };
-            self.unsaid = self.unsaid.saturating_sub(line.len());
-            let number = self.ids.number_of_line(&line);
-            room.send(line);
-            if let Some(number) = number {
-                self.is_sent(number);
-            }
-        }
-    }
-
-    fn forget_unsaid(&mut self) {
-        self.to_server.clear();
-        self.unsaid = 0;
     }
 
     fn note_idleness(&mut self, now: Instant) {

@@ -7,9 +7,10 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{
-    Answer, AskError, Heard, Holder, Question, Told, Upstream,
+    Heard, Holder, Question, Told, Upstream,
     call::Whose,
-    wire::{self, Message, Named},
+    post::Said,
+    wire::{self, Body, Head},
 };
 use crate::guard;
 
@@ -44,48 +45,31 @@ impl Upstream {
     }
 
     /// A message that the front has let pass.
-    pub(super) fn from_server(&mut self, line: &[u8]) {
-        let message: Message = match serde_json::from_slice(line) {
-            Ok(message) => message,
-            Err(error) => return self.unreadable(line, &error.to_string()),
+    pub(super) fn server_said(&mut self, line: Vec<u8>) {
+        let Ok(Head { id, method }) = serde_json::from_slice(&line) else {
+            return self.log("a line of the server was not passed on");
         };
-        match message {
-            Message { id: Some(id), method: Some(method), params, .. } => self.question(id, method, params),
-            Message { id: None, method: Some(method), params, .. } => {
-                self.notified(&method, params.unwrap_or_default());
-            }
-            Message { id: Some(Value::String(id)), error: Some(error), .. } => {
-                self.answered_by_server(&id, Answer::Error(error));
-            }
-            Message { id: Some(Value::String(id)), result: Some(result), .. } => {
-                self.answered_by_server(&id, Answer::Result(result));
-            }
-            Message { id, .. } => {
-                if let Some(Value::String(id)) = id {
-                    self.unusable(&id, "it has neither a result nor an error");
-                }
-            }
-        }
-    }
-
-    fn answered_by_server(&mut self, id: &str, answer: Answer) {
-        if let Some(number) = self.ids.number(id) {
+        let Some(method) = method else {
             // Only what has been asked gets here.
-            self.conclude(number, Ok(answer));
-        }
-    }
-
-    fn unreadable(&mut self, line: &[u8], why: &str) {
-        match serde_json::from_slice(line) {
-            Ok(Named { id: Some(Value::String(id)) }) => self.unusable(&id, &excerpt(why, 200)),
-            _ => self.log(&format!("a line of the server was not passed on: {}", excerpt(why, 200))),
-        }
-    }
-
-    fn unusable(&mut self, id: &str, why: &str) {
-        if let Some(number) = self.ids.number(id) {
-            let said = format!("the server's answer cannot be passed on: {why}");
-            self.conclude(number, Err(AskError::Malformed(said)));
+            if let Some(number) = id.as_ref().and_then(Value::as_str).and_then(|id| self.ids.number(id)) {
+                self.conclude(number, Ok(Said(line)));
+            }
+            return;
+        };
+        let Body { params } = match serde_json::from_slice(&line) {
+            Ok(body) => body,
+            Err(error) => {
+                self.log(&format!(
+                    "a line of the server was not passed on: {}",
+                    excerpt(&error.to_string(), 200)
+                ));
+                // A question has to be answered all the same.
+                return id.into_iter().for_each(|id| self.tell(&id, wire::unasked(&method)));
+            }
+        };
+        match id {
+            Some(id) => self.question(id, method, params),
+            None => self.notified(&method, params),
         }
     }
 
@@ -123,7 +107,7 @@ impl Upstream {
     }
 
     /// A question goes to the caller of the one call that it can belong to, and to nobody else.
-    fn question(&mut self, id: Value, method: String, params: Option<Value>) {
+    fn question(&mut self, id: Value, method: String, params: Value) {
         if method == "roots/list" {
             let roots = self.cell.up().map(|up| up.roots.clone()).unwrap_or_default();
             return self.tell(&id, serde_json::json!({ "roots": roots }));
@@ -132,7 +116,6 @@ impl Upstream {
             let call = self.calls.get_mut(&number)?;
             let Whose::Caller { questions: Some(questions), .. } = &call.whose else { return None };
             let (answer, answered) = oneshot::channel();
-            let params = params.unwrap_or_default();
             questions.try_send(Question { method: method.clone(), params, answer }).ok()?;
             call.open_questions += 1;
             call.goes_on();

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::time::{Duration, Instant};
 
-use super::{Accepted, Answer, AskError, Upstream, call::Whose, cell::Cell, wire};
+use super::{Accepted, Answer, AskError, Upstream, call::Whose, cell::Cell, post::Said, wire};
 use crate::front::{Front, Order};
 
 /// How long a server that differs must have said nothing before that is its last word.
@@ -98,8 +98,9 @@ impl Upstream {
     }
 
     /// It has said which revisions it knows, or will not.
-    pub(super) fn discovered(&mut self, outcome: &Result<Answer, AskError>) {
-        let knows = matches!(outcome, Ok(Answer::Result(result)) if wire::is_modern(result));
+    pub(super) fn discovered(&mut self, outcome: Result<Said, AskError>) {
+        let answer = outcome.and_then(Said::answer);
+        let knows = matches!(answer, Ok(Answer::Result(result)) if wire::is_modern(&result));
         if let Some(up) = self.cell.up() {
             up.modern = if knows { Modern::Yes } else { Modern::No };
         }
@@ -109,7 +110,7 @@ impl Upstream {
     pub(super) fn carry_out(&mut self) {
         while let Some(order) = self.front.as_mut().and_then(Front::next_order) {
             match order {
-                Order::ToClient(line) => self.from_server(&line),
+                Order::ToClient(line) => self.server_said(line),
                 Order::ToServer(line) => {
                     self.unsaid = self.unsaid.saturating_add(line.len());
                     self.to_server.push_back(line);
@@ -150,5 +151,5 @@ pub(super) fn random() -> String {
     if getrandom::fill(&mut bytes).is_err() {
         bytes.copy_from_slice(&uuid::Uuid::now_v7().as_u64_pair().1.to_be_bytes());
     }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:016x}", u64::from_be_bytes(bytes))
 }

@@ -6,12 +6,13 @@ use std::sync::{
 };
 
 use access::principal::Principal;
+use model::visible::excerpt;
 use tokio::{
     sync::{OwnedSemaphorePermit, broadcast, mpsc, oneshot},
     time::Instant,
 };
 
-use super::{Answer, Ask, AskError, Cells, Changes, Level, Seen, Times, Told};
+use super::{Answer, Ask, AskError, Cells, Changes, Level, Seen, Times, Told, wire};
 
 /// As many calls may one cell have at once, waiting ones among them; further ones are refused.
 pub(crate) const MOST_CALLS: usize = 1_024;
@@ -69,9 +70,22 @@ pub(crate) struct Asked {
 /// What came of a request.
 #[derive(Debug)]
 pub(crate) struct Settled {
-    pub(crate) outcome: Result<Answer, AskError>,
+    pub(crate) outcome: Result<Said, AskError>,
     /// Of a request to follow an address that was granted.
     pub(crate) follows: Option<Ends>,
+}
+
+/// An answer as the server gave it. Whoever asked reads it: a long one holds up nobody else.
+#[derive(Debug)]
+pub(crate) struct Said(pub(crate) Vec<u8>);
+
+impl Said {
+    /// Reads it.
+    pub(crate) fn answer(self) -> Result<Answer, AskError> {
+        wire::answer_in(&self.0).map_err(|why| {
+            AskError::Malformed(format!("the server's answer cannot be passed on: {}", excerpt(&why, 200)))
+        })
+    }
 }
 
 /// Tells a cell's task, when dropped, that something is not wanted any more.
@@ -88,9 +102,8 @@ pub(crate) enum End {
 }
 
 impl Ends {
-    /// Where there is nothing to end, nobody is told.
-    pub(crate) fn new(mailbox: mpsc::WeakUnboundedSender<Post>, what: Option<End>) -> Self {
-        Self { mailbox, what }
+    pub(crate) fn new(mailbox: mpsc::WeakUnboundedSender<Post>, what: End) -> Self {
+        Self { mailbox, what: Some(what) }
     }
 }
 

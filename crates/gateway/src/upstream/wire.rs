@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::Answer;
+
 /// The revision whose requests say themselves who asks.
 pub(super) const MODERN: &str = "2026-07-28";
 /// Members of `_meta` that are the protocol's own begin so (MCP 2026-07-28, basic protocol, `_meta`).
@@ -62,22 +64,41 @@ struct Request<'a> {
     params: &'a Value,
 }
 
-/// A message of the server that its front has let pass.
+/// What a message of the server is that its front has let pass.
 #[derive(Debug, Deserialize)]
-pub(super) struct Message {
+pub(super) struct Head {
     pub(super) id: Option<Value>,
     pub(super) method: Option<String>,
-    pub(super) params: Option<Value>,
-    // `null` is a result to some.
-    #[serde(default, deserialize_with = "present")]
-    pub(super) result: Option<Value>,
-    pub(super) error: Option<Value>,
 }
 
-/// The id alone, of a message whose inside is beyond reading.
+/// What a request or notification is about.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Body {
+    #[serde(default)]
+    pub(super) params: Value,
+}
+
+/// Whether there is a result in a line.
+pub(super) fn is_result(line: &[u8]) -> bool {
+    matches!(answer_in(line), Ok(Answer::Result(_)))
+}
+
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
-    pub(super) id: Option<Value>,
+struct Outcome {
+    // `null` is a result to some.
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Value>,
+    error: Option<Value>,
+}
+
+/// The answer in a line; or why there is none.
+pub(super) fn answer_in(line: &[u8]) -> Result<Answer, String> {
+    let Outcome { result, error } = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    match (result, error) {
+        (_, Some(error)) => Ok(Answer::Error(error)),
+        (Some(result), None) => Ok(Answer::Result(result)),
+        (None, None) => Err("it has neither a result nor an error".to_owned()),
+    }
 }
 
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {

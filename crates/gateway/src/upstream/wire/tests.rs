@@ -52,8 +52,12 @@ fn what_is_the_protocols_own_to_say_is_said_by_us() {
 
 #[test]
 fn a_result_of_null_is_a_result() {
-    let message: Message = serde_json::from_str(r#"{"jsonrpc":"2.0","id":"a","result":null}"#).unwrap();
-    assert_eq!((message.result, message.error), (Some(Value::Null), None));
+    let answer = answer_in(br#"{"jsonrpc":"2.0","id":"a","result":null}"#);
+    assert_eq!(answer, Ok(Answer::Result(Value::Null)));
+    // And what is neither is no empty success.
+    for line in [r#"{"jsonrpc":"2.0","id":"a","error":null}"#, r#"{"id":"a"}"#, "{", r#"{"result":1e999}"#] {
+        assert!(answer_in(line.as_bytes()).is_err(), "{line}");
+    }
 }
 
 #[test]

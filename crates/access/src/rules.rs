@@ -9,14 +9,13 @@ use serde_json::{Value, json};
 
 use crate::judge::{Authorizer, Question, Verdict};
 use crate::object::{Object, Part};
-use crate::principal::{OWNER, Principal};
+use crate::guard;
+use crate::principal::{How, OWNER, Principal};
 
 /// The roles of the operator's file, and the rules of the tools. What no role names nobody sees.
 #[derive(Debug, Clone)]
 pub struct Rules {
     roles: BTreeMap<RoleName, Role>,
-    /// Whoever runs a server for itself may use all of it.
-    owner: bool,
     version: Digest,
 }
 
@@ -28,16 +27,16 @@ impl Rules {
     ) -> Self {
         let servers: BTreeMap<_, _> = servers.into_iter().collect();
         let roles = operator.roles().clone();
-        Self { version: version(&roles, &servers, false), roles, owner: false }
+        Self { version: version(&roles, &servers, false), roles }
     }
 
-    /// For `run`: whoever runs the server has the role [`OWNER`], and that role may do everything.
+    /// For `run`, where there are no roles but [`OWNER`].
     pub fn owner<'a>(
         servers: impl IntoIterator<Item = (&'a ServerName, &'a BTreeMap<String, ToolRule>)>,
     ) -> Self {
         let servers: BTreeMap<_, _> = servers.into_iter().collect();
         let roles = BTreeMap::new();
-        Self { version: version(&roles, &servers, true), roles, owner: true }
+        Self { version: version(&roles, &servers, true), roles }
     }
 
     /// SHA-256 over the RFC 8785 text of all rules: it stands in every record.
@@ -50,7 +49,9 @@ impl Rules {
         if who.server().is_some_and(|only| *only != object.server) {
             return None;
         }
-        if self.owner && who.roles().contains(OWNER) {
+        // No token can make its bearer one: whoever runs the service says so in a file, or by being the one who does.
+        let may_be_owner = *who.how() != How::Token || guard::off("owner-by-token");
+        if may_be_owner && who.roles().contains(OWNER) {
             return Some("owner".to_owned());
         }
         let (part, name) = object.part()?;

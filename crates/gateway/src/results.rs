@@ -36,14 +36,6 @@ impl Default for Bounds {
     }
 }
 
-impl Bounds {
-    /// Bounds of a tool whose rule names the most bytes of a result.
-    #[must_use]
-    pub fn most(bytes: usize) -> Self {
-        Self { text: bytes, binary: bytes.max(Self::default().binary) }
-    }
-}
-
 /// A result of a tool, prompt, resource or completion as it is passed on: within the bounds, without hidden characters
 /// in its texts, without icons, and marked as a stranger's.
 pub fn guard(result: Value, bounds: &Bounds) -> Value {

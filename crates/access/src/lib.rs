@@ -27,6 +27,5 @@ pub mod rules;
 pub mod screen;
 pub mod token;
 
-
 mod binding;
 mod place;

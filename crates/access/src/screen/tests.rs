@@ -23,14 +23,29 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn percent(text: &str) -> String {
-    text.bytes().map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    text.bytes()
+        .map(
+            |byte| {
+                if byte.is_ascii_alphanumeric() {
+                    char::from(byte).to_string()
+                } else {
+                    format!("%{byte:02X}")
+                }
+            },
+        )
+        .collect()
 }
 
 /// Every spelling of a value that is looked for.
 fn spellings(value: &str) -> Vec<(&'static str, String)> {
     let escaped = serde_json::to_string(value).unwrap();
     let unicode: String = value.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
-    let mime = STANDARD.encode(format!("user:{value}")).as_bytes().chunks(8).map(|row| String::from_utf8_lossy(row).into_owned() + "\r\n").collect();
+    let mime = STANDARD
+        .encode(format!("user:{value}"))
+        .as_bytes()
+        .chunks(8)
+        .map(|row| String::from_utf8_lossy(row).into_owned() + "\r\n")
+        .collect();
     vec![
         ("as it is", value.to_owned()),
         ("in a sentence", format!("use {value}, please")),
@@ -109,7 +124,12 @@ fn private_keys_are_found_without_needles() {
         (json!(pem("OPENSSH PRIVATE KEY")), "PEM"),
         (json!(pem("OPENSSH PRIVATE KEY").replace('\n', "\\n")), "PEM"),
         (json!(format!("key: {}", pem("EC PRIVATE KEY").replace('\n', "\r\n  "))), "PEM"),
-        (json!(format!("-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n{body}")), "PEM"),
+        (
+            json!(format!(
+                "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n{body}"
+            )),
+            "PEM",
+        ),
         (json!(format!("-----BEGIN PGP PRIVATE KEY BLOCK-----\nComment: x\n\n{body}\n")), "PGP"),
         (json!(STANDARD.encode(pem("PRIVATE KEY"))), "PEM"),
         (json!(openssh), "OpenSSH"),
@@ -121,7 +141,12 @@ fn private_keys_are_found_without_needles() {
         (json!(serde_json::to_string_pretty(&jwk).unwrap()), "JWK"),
         (json!(json!(jwk.to_string()).to_string()), "JWK"),
         (json!({"kty": "oct", "k": "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75"}), "JWK"),
-        (json!({"kty": "oct", "k": "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75"}).to_string().into(), "JWK"),
+        (
+            json!({"kty": "oct", "k": "AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75"})
+                .to_string()
+                .into(),
+            "JWK",
+        ),
     ] {
         let found = Screen::none().find(&json!({"key": key})).unwrap_or_else(|| panic!("{key}"));
         assert_eq!(found.what, format!("a private key ({kind})"), "{key}");

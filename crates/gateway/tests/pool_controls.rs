@@ -41,6 +41,42 @@ fn control<F: Future<Output = bool>>(guards: &[&'static str], attack: impl Fn(Wo
 }
 
 #[test]
+fn a_changed_tool_is_called() {
+    control(&["front-hold"], |world| async move {
+        world::result(world.call("echo", json!({})).await);
+        world.state(|state| state.changed = Some(0));
+        world.says_line(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" })).await;
+        rest().await;
+        world.call("echo", json!({})).await.is_ok()
+    });
+}
+
+#[test]
+fn a_changed_server_is_called() {
+    control(&["front-comparison"], |world| async move {
+        world.state(|state| state.changed = Some(0));
+        world.call("echo", json!({})).await.is_ok()
+    });
+}
+
+#[test]
+fn answers_pile_up_for_a_server_that_does_not_read_them() {
+    control(&["pool-bounds"], |world| async move {
+        world::result(world.call("echo", json!({})).await);
+        let stuck = world.calling("stuck", json!({}));
+        rest().await;
+        let mut said = 0;
+        while said < 20_000
+            && world.is_heard(json!({ "jsonrpc": "2.0", "id": said, "method": "roots/list" })).await
+        {
+            said += 1;
+        }
+        stuck.abort();
+        said == 20_000
+    });
+}
+
+#[test]
 fn a_bystander_is_asked_for_somebody_else() {
     control(&["pool-questions"], |world| async move {
         let first = world.asking(key("one"), ask("ask", json!({})));
@@ -113,7 +149,9 @@ fn a_server_that_does_not_read_is_told_without_end() {
         let calls: Vec<_> = (0..100).map(|_| pool.calling("echo", json!({ "text": big }))).collect();
         rest().await;
         let refused = calls.iter().filter(|call| call.is_finished()).count();
-        calls.iter().for_each(|call| call.abort());
+        for call in &calls {
+            call.abort();
+        }
         drop(world);
         refused == 0
     });

@@ -56,7 +56,7 @@ async fn cells_are_nobody_elses() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_of_seventy_seconds_does_not_lose_the_result() {
     let world = World::new();
-    let patient = Ask { deadline: Duration::from_secs(120), ..ask("slow", json!({ "ms": 70_000 })) };
+    let patient = Ask { deadline: Duration::from_mins(2), ..ask("slow", json!({ "ms": 70_000 })) };
     let began = Instant::now();
     let answer = result(world.pool.ask(&key("one"), None, patient).await);
     assert_eq!(answer["arguments"]["ms"], 70_000);
@@ -169,7 +169,7 @@ async fn a_call_without_an_answer_ends_and_its_late_answer_is_nobodys() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_never_sent_ends_too() {
-    let world = World::with("plain", Times { start: Duration::from_secs(600), ..Times::default() });
+    let world = World::with("plain", Times { start: Duration::from_mins(10), ..Times::default() });
     world.state(|state| state.is_deaf = true);
     let hasty = Ask { deadline: Duration::from_secs(5), ..ask("echo", json!({})) };
     let error = world.pool.ask(&key("one"), None, hasty).await.unwrap_err();
@@ -186,6 +186,20 @@ async fn answers_that_nobody_asked_reach_nobody() {
     assert_eq!((&answer["arguments"], answer.get("second")), (&json!({ "a": 1 }), None));
     assert_eq!(result(other.await.unwrap())["arguments"], json!({ "ms": 50 }));
     assert_eq!(result(world.call("echo", json!({ "b": 1 })).await)["arguments"], json!({ "b": 1 }));
+}
+
+/// Also one that knows the ids of another server's calls.
+#[tokio::test(start_paused = true)]
+async fn a_server_answers_no_call_of_another() {
+    let world = World::new();
+    result(world.call("echo", json!({})).await);
+    let other = world.asking(key("two"), ask("slow", json!({ "ms": 1_000 })));
+    rest().await;
+    let id = world.heard("tools/call")[1]["id"].clone();
+    world.says_line(json!({ "jsonrpc": "2.0", "id": id, "result": { "content": [], "stolen": true } })).await;
+    rest().await;
+    let answer = result(other.await.unwrap());
+    assert_eq!((&answer["key"], answer.get("stolen")), (&json!("two"), None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -211,7 +225,9 @@ async fn there_is_an_end_to_what_may_wait() {
     // Another server has nothing to do with it.
     let other = world.asking(key("two"), ask("echo", json!({})));
     result(other.await.unwrap());
-    calls.iter().for_each(|call| call.abort());
+    for call in &calls {
+        call.abort();
+    }
     pass(Duration::from_millis(1)).await;
     result(world.call("echo", json!({})).await);
 }

@@ -131,3 +131,21 @@ async fn a_server_that_floods_stops_nobody() {
     assert!(told.recv().await.is_err());
     assert!(told.recv().await.is_ok());
 }
+
+/// It asks, and does not read what it is answered: nothing piles up for it.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_asks_and_does_not_read_is_not_listened_to() {
+    let world = World::new();
+    result(world.call("echo", json!({})).await);
+    let stuck = world.calling("stuck", json!({}));
+    rest().await;
+    let asks = |number: usize| json!({ "jsonrpc": "2.0", "id": number, "method": "roots/list" });
+    let mut said = 0;
+    while said < 100_000 && world.is_heard(asks(said)).await {
+        said += 1;
+    }
+    assert!((4_000..5_000).contains(&said), "{said}");
+    let error = stuck.await.unwrap().unwrap_err();
+    assert_eq!(error.code().as_str(), "FH-TIMEOUT");
+    result(world.asking(key("two"), ask("echo", json!({}))).await.unwrap());
+}

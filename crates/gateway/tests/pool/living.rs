@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::world::{World, ask, key, pass, rest, result};
 
 fn times() -> Times {
-    Times { idle_freeze: Duration::from_secs(60), idle_stop: Duration::from_secs(900), ..Times::default() }
+    Times { idle_freeze: Duration::from_mins(1), idle_stop: Duration::from_mins(15), ..Times::default() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -28,7 +28,7 @@ async fn a_cell_that_nobody_uses_is_frozen_and_continued_for_a_call() {
     }
     // What takes long is not idle.
     let long =
-        gateway::pool::Ask { deadline: Duration::from_secs(300), ..ask("slow", json!({ "ms": 200_000 })) };
+        gateway::pool::Ask { deadline: Duration::from_mins(5), ..ask("slow", json!({ "ms": 200_000 })) };
     result(world.asking(key("one"), long).await.unwrap());
     assert_eq!(world.state(|state| (state.freezes, state.thaws)), (4, 4));
 }
@@ -115,6 +115,20 @@ async fn a_service_that_stops_lets_calls_end_until_it_does_not() {
     assert_eq!(world.state(|state| state.ends), 2);
     assert_eq!(world.heard("notifications/cancelled").len(), 1);
     assert_eq!(world.heard("tools/call").len(), asked);
+}
+
+/// What is still being started then is given up, and whoever waits for it is told.
+#[tokio::test(start_paused = true)]
+async fn a_service_that_stops_does_not_wait_for_a_start() {
+    let world = World::new();
+    world.state(|state| state.start = Duration::from_mins(4));
+    let call = world.calling("echo", json!({}));
+    rest().await;
+    let began = tokio::time::Instant::now();
+    world.pool.stop(Duration::from_secs(10)).await;
+    assert_eq!(began.elapsed().as_secs(), 10);
+    assert_eq!(call.await.unwrap(), Err(AskError::Stopping));
+    assert_eq!(world.heard("tools/call"), Vec::<Value>::new());
 }
 
 #[tokio::test(start_paused = true)]

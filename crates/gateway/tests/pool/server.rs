@@ -13,9 +13,9 @@ use tools::{introspect::Introspection, surface::Surface};
 
 use crate::world::Doubles;
 
-pub(crate) const TOOLS: [&str; 14] = [
+pub(crate) const TOOLS: [&str; 15] = [
     "ask", "broken", "die", "echo", "error", "flood", "nothing", "progress", "sample", "silent", "slow",
-    "stubborn", "twice", "roots",
+    "stuck", "stubborn", "twice", "roots",
 ];
 
 /// What it says of itself, and its lists.
@@ -86,7 +86,9 @@ impl Server {
                 }
                 continue;
             }
-            if method == "tools/call" && self.doubles.with(|state| state.reads_nothing) {
+            let is_stuck =
+                message["params"]["name"] == "stuck" || self.doubles.with(|state| state.reads_nothing);
+            if method == "tools/call" && is_stuck {
                 return std::future::pending().await;
             }
             match method {

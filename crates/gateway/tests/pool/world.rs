@@ -222,6 +222,13 @@ impl World {
         lines.send(heard).await.unwrap();
     }
 
+    /// The same, unless nobody listens.
+    pub(crate) async fn is_heard(&self, message: Value) -> bool {
+        let lines = self.state(|state| state.lines.get(&key("one")).cloned().unwrap());
+        let line = Heard::Line(message.to_string().into_bytes());
+        tokio::time::timeout(Duration::from_millis(1), lines.send(line)).await.is_ok()
+    }
+
     pub(crate) async fn says_line(&self, message: Value) {
         self.says(Heard::Line(message.to_string().into_bytes())).await;
     }
@@ -249,6 +256,7 @@ pub(crate) fn key(server: &str) -> CellKey {
     CellKey { server: ServerName::new(server).unwrap(), whose: Holder::Server }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "every caller makes one for it")]
 pub(crate) fn ask(tool: &str, arguments: Value) -> Ask {
     request("tools/call", json!({ "name": tool, "arguments": arguments }))
 }

@@ -8,6 +8,7 @@ mod answer;
 mod offer;
 mod openai;
 mod turn;
+mod uses;
 
 use std::sync::Arc;
 
@@ -33,7 +34,8 @@ use crate::{
 };
 use answer::Answer;
 use offer::Format;
-use turn::{Dialect, Turn, TurnError, Use};
+use turn::{Dialect, Turn};
+use uses::{TurnError, Use};
 
 /// Code of a request that cannot be carried out as it is written; nothing of it was done.
 pub const MALFORMED: &str = "FH-REQUEST-MALFORMED";

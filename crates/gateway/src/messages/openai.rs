@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use super::turn::{self, TurnError, Use, join};
+use super::uses::{self, TurnError, Use, join};
 
 /// Uses of tools in an assistant's message.
 pub(super) fn uses(message: &Map<String, Value>, place: &str) -> Result<Vec<Use>, TurnError> {
@@ -29,9 +29,9 @@ fn one(call: &Value, place: &str) -> Result<Use, TurnError> {
             "send the model's call as it is",
         ));
     };
-    let id = turn::id(call.get("id"), &join(place, "id"))?;
+    let id = uses::id(call.get("id"), &join(place, "id"))?;
     let place = join(place, "function");
-    let name = turn::name(function.get("name"), &join(&place, "name"))?;
+    let name = uses::name(function.get("name"), &join(&place, "name"))?;
     let place = join(&place, "arguments");
     let Some(text) = function.get("arguments").and_then(Value::as_str) else {
         return Err(TurnError::new(

@@ -3,17 +3,14 @@
 use std::collections::HashSet;
 
 use model::guard;
-use model::json::JsonError;
 use model::visible::excerpt;
 use serde_json::{Map, Value};
 
 use super::openai;
+use super::uses::{TurnError, Use, id, join, name};
 
 /// Most uses of tools in one turn.
 pub(super) const MOST_USES: usize = 64;
-
-/// Longest name of a use, in bytes.
-const LONGEST_ID: usize = 256;
 
 /// Every use of a tool in one turn of a model, in its order.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,46 +30,6 @@ pub(super) enum Dialect {
     Messages,
     /// `tool_calls` of chat completions.
     OpenAi,
-}
-
-/// One use of a tool.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Use {
-    /// The model's name for it, by which its result is known.
-    pub(super) id: String,
-    /// The tool, as the model wrote it.
-    pub(super) name: String,
-    /// The arguments.
-    pub(super) input: Map<String, Value>,
-}
-
-/// A request that cannot be carried out as a whole, so that nothing of it is.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}{reason}", .place, if .place.is_empty() { "" } else { ": " })]
-pub(super) struct TurnError {
-    /// Keys and indexes from the root, such as `messages[2].content[0].id`; empty for the whole.
-    pub(super) place: String,
-    /// What is wrong there.
-    pub(super) reason: String,
-    /// What to send instead.
-    hint: String,
-}
-
-impl TurnError {
-    pub(super) fn new(place: impl Into<String>, reason: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { place: place.into(), reason: reason.into(), hint: hint.into() }
-    }
-
-    /// What to do about it.
-    pub(super) fn hint(&self) -> &str {
-        &self.hint
-    }
-}
-
-impl From<JsonError> for TurnError {
-    fn from(error: JsonError) -> Self {
-        Self::new("", error.to_string(), error.hint())
-    }
 }
 
 /// Reads the body of a request: one `tool_use` block, a message of the assistant, or a conversation that ends with one.
@@ -188,29 +145,6 @@ fn one(block: &Map<String, Value>, place: &str) -> Result<Use, TurnError> {
     }
 }
 
-pub(super) fn id(value: Option<&Value>, place: &str) -> Result<String, TurnError> {
-    let is_one = |id: &&str| {
-        !id.is_empty()
-            && id.len() <= LONGEST_ID
-            && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
-    };
-    match value.and_then(Value::as_str).filter(is_one) {
-        Some(id) => Ok(id.to_owned()),
-        None => Err(TurnError::new(
-            place,
-            "this is no id",
-            "send the model's own: up to 256 letters, digits, `_` and `-`",
-        )),
-    }
-}
-
-pub(super) fn name(value: Option<&Value>, place: &str) -> Result<String, TurnError> {
-    match value.and_then(Value::as_str) {
-        Some(name) if !name.is_empty() => Ok(name.to_owned()),
-        _ => Err(TurnError::new(place, "this is no name", "send the model's own")),
-    }
-}
-
 fn check_count(uses: &[Use]) -> Result<(), TurnError> {
     if uses.len() > MOST_USES {
         let reason = format!("{} uses of tools in one turn; there may be {MOST_USES}", uses.len());
@@ -248,10 +182,6 @@ fn offered(tools: &Value) -> Option<HashSet<String>> {
             .map(str::to_owned)
     });
     Some(names.collect())
-}
-
-pub(super) fn join(place: &str, key: &str) -> String {
-    if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") }
 }
 
 #[cfg(test)]

@@ -16,4 +16,5 @@ mod living;
 mod modern;
 mod questions;
 mod server;
+mod storms;
 mod world;

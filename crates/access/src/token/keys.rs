@@ -109,7 +109,7 @@ pub(super) struct Key {
     kind: Kind,
     algorithm: Option<String>,
     is_for_signatures: bool,
-    key: DecodingKey,
+    public: DecodingKey,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Key {
             kind,
             algorithm,
             is_for_signatures,
-            key,
+            public: key,
         })
     }
 
@@ -184,7 +184,7 @@ impl Key {
             Algorithm::Es384 => jsonwebtoken::Algorithm::ES384,
             Algorithm::EdDsa => jsonwebtoken::Algorithm::EdDSA,
         };
-        jsonwebtoken::crypto::verify(signature, message.as_bytes(), &self.key, algorithm).unwrap_or(false)
+        jsonwebtoken::crypto::verify(signature, message.as_bytes(), &self.public, algorithm).unwrap_or(false)
     }
 
     #[cfg(feature = "guard-off")]
@@ -194,7 +194,7 @@ impl Key {
 
     #[cfg(feature = "guard-off")]
     pub(super) fn decoding(&self) -> &DecodingKey {
-        &self.key
+        &self.public
     }
 }
 

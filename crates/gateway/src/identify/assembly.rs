@@ -64,7 +64,8 @@ impl Identifier {
         let keeping: Vec<_> = self.issuers().iter().map(|issuer| issuer.keys.clone().keep()).collect();
         async move {
             join_all(keeping).await;
-            std::future::pending().await
+            // Without issuers there is nothing to keep.
+            std::future::pending::<()>().await;
         }
     }
 }

@@ -24,7 +24,7 @@ impl Callers {
     ) -> Self {
         let mut callers = Self::default();
         for key in keys {
-            callers.add_key(key.name(), key.digest().clone(), Known::from(key), key.server().cloned());
+            callers.add_key(key.name(), *key.digest(), Known::from(key), key.server().cloned());
         }
         for peer in peers {
             callers.add_peer(peer.uid(), Known::from(peer));

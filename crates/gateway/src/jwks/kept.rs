@@ -128,11 +128,13 @@ impl Keys {
         match self.age() {
             Some(_) if matches!(self.inner.settings.source, Source::File(_)) => {}
             Some(age) if age < times.renew => {}
-            Some(age) if age < times.fresh => {
+            Some(age) if age < times.fresh || (age < times.stale && self.fails()) => {
                 self.start(times.retry);
             }
             Some(_) if guard::off("jwks-fresh") => {}
-            _ => self.fetch(times.retry).await,
+            _ => {
+                self.fetch(times.retry).await;
+            }
         }
         self.usable()
     }
@@ -155,10 +157,12 @@ impl Keys {
     ///
     /// [`KeysError`]: why there are no newer ones.
     pub async fn reload(&self) -> Result<Arc<KeySet>, KeysError> {
-        self.fetch(Duration::ZERO).await;
-        match &self.inner.lock().last {
-            Some((_, Err(error))) => return Err(error.clone()),
-            _ => {}
+        // One that is under way may have read what was there before.
+        if !self.fetch(Duration::ZERO).await {
+            self.fetch(Duration::ZERO).await;
+        }
+        if let Some((_, Err(error))) = &self.inner.lock().last {
+            return Err(error.clone());
         }
         self.usable()
     }
@@ -171,8 +175,7 @@ impl Keys {
         loop {
             let times = self.inner.settings.times;
             self.fetch(times.retry).await;
-            let failed = self.inner.lock().last.as_ref().is_some_and(|(_, outcome)| outcome.is_err());
-            tokio::time::sleep(if failed { times.pause } else { times.renew }).await;
+            tokio::time::sleep(if self.fails() { times.pause } else { times.renew }).await;
         }
     }
 
@@ -212,21 +215,34 @@ impl Keys {
         }
     }
 
-    /// Fetches, or waits for who does, unless the last fetch ended less than `pause` ago.
-    async fn fetch(&self, pause: Duration) {
-        let mut ended = self.inner.ended.subscribe();
-        if self.start(pause) {
-            // The sender lives as long as `self`.
-            ended.changed().await.ok();
+    /// Whether the last fetch failed. Nobody waits for the next one then, where there are keys that may be used.
+    fn fails(&self) -> bool {
+        self.inner.lock().last.as_ref().is_some_and(|(_, outcome)| outcome.is_err())
+    }
+
+    /// Fetches, or waits for who does, unless the last fetch ended less than `pause` ago. Whether it was fetched for this caller.
+    async fn fetch(&self, pause: Duration) -> bool {
+        match self.start(pause) {
+            Start::Soon => true,
+            Start::Joined(mut ended) => {
+                // The sender lives as long as `self`.
+                ended.changed().await.ok();
+                false
+            }
+            Start::Begun(mut ended) => {
+                ended.changed().await.ok();
+                true
+            }
         }
     }
 
-    /// Whether a fetch is under way now. It goes on if whoever wanted it goes away.
-    fn start(&self, pause: Duration) -> bool {
+    /// Begins a fetch, which goes on if whoever wanted it goes away.
+    fn start(&self, pause: Duration) -> Start {
         let now = self.inner.clock.now();
         let mut state = self.inner.lock();
+        let ended = self.inner.ended.subscribe();
         if state.is_fetching {
-            return true;
+            return Start::Joined(ended);
         }
         // What was fetched is tried again after `pause`, what failed after `retry`.
         let is_too_soon = state.last.as_ref().is_some_and(|(at, outcome)| {
@@ -234,7 +250,7 @@ impl Keys {
             now.saturating_duration_since(*at) < pause
         });
         if is_too_soon {
-            return false;
+            return Start::Soon;
         }
         state.is_fetching = true;
         drop(state);
@@ -245,15 +261,27 @@ impl Keys {
             let outcome = inner.fetched().await;
             inner.keep(outcome);
         });
-        true
+        Start::Begun(ended)
     }
+}
+
+/// What came of wanting a fetch.
+enum Start {
+    /// The last one was a moment ago.
+    Soon,
+    /// One is under way; it tells when it ends.
+    Joined(watch::Receiver<u64>),
+    /// One has begun.
+    Begun(watch::Receiver<u64>),
 }
 
 struct Done<'a>(&'a Inner);
 
 impl Drop for Done<'_> {
     fn drop(&mut self) {
-        self.0.lock().is_fetching = false;
+        // Both at once: whoever subscribes under this lock waits for a fetch that has not ended.
+        let mut state = self.0.lock();
+        state.is_fetching = false;
         self.0.ended.send_modify(|ended| *ended = ended.wrapping_add(1));
     }
 }
@@ -338,7 +366,7 @@ impl Inner {
 }
 
 /// How long it is believed where the keys are.
-const DISCOVERY: Duration = Duration::from_secs(3600);
+const DISCOVERY: Duration = Duration::from_hours(1);
 
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -53,9 +53,9 @@ pub struct Times {
 impl Default for Times {
     fn default() -> Self {
         Self {
-            renew: Duration::from_secs(4 * 60),
-            fresh: Duration::from_secs(5 * 60),
-            stale: Duration::from_secs(4 * 3600),
+            renew: Duration::from_mins(4),
+            fresh: Duration::from_mins(5),
+            stale: Duration::from_hours(4),
             pause: Duration::from_secs(30),
             retry: Duration::from_secs(5),
             timeout: Duration::from_secs(5),

@@ -287,6 +287,9 @@ fn no_byte_of_a_token_can_be_changed() {
         }
     }
     for end in 0..token.len() {
-        assert!(verifier.verify(&token[..end], &set, crate::mint::now()).is_err(), "cut at {end}");
+        assert!(
+            verifier.verify(token.get(..end).unwrap(), &set, crate::mint::now()).is_err(),
+            "cut at {end}"
+        );
     }
 }

@@ -188,7 +188,7 @@ async fn keys_are_used_while_their_issuer_is_down_and_it_is_named() {
     assert!(has(&keys, "a").await);
     let health = keys.health();
     assert!(
-        matches!(&health, KeysHealth::Stale { age, .. } if *age == Duration::from_secs(3600)),
+        matches!(&health, KeysHealth::Stale { age, .. } if *age == Duration::from_hours(1)),
         "{health:?}"
     );
     hands.forward(3 * 3600);
@@ -275,7 +275,7 @@ async fn answers_that_are_not_the_issuers_own_are_refused() {
 #[tokio::test]
 async fn an_answer_that_does_not_end_is_given_up() {
     let (origin, hands) = (Origin::plain().await, Hands::default());
-    origin.answers(JWKS, Answer { after: Duration::from_secs(60), ..Answer::ok(&one("a")) });
+    origin.answers(JWKS, Answer { after: Duration::from_mins(1), ..Answer::ok(&one("a")) });
     let settings = Settings {
         issuer: origin.url(""),
         source: Source::Address(origin.url(JWKS)),
@@ -332,4 +332,53 @@ async fn a_file_is_read_again_when_it_is_told_to_be() {
     write("{");
     assert!(matches!(keys.reload().await, Err(KeysError::Set { .. })));
     assert!(has(&keys, "b").await, "what was good stays");
+}
+
+#[tokio::test]
+async fn nobody_waits_again_and_again_for_an_issuer_that_does_not_answer() {
+    let (origin, hands) = (Origin::plain().await, Hands::default());
+    origin.publishes(&one("a"));
+    let settings = Settings {
+        issuer: origin.url(""),
+        source: Source::Address(origin.url(JWKS)),
+        trust: Trust::pem(b"").unwrap(),
+        times: Times { timeout: Duration::from_millis(300), ..times() },
+    };
+    let keys = Keys::new(settings, hands.clock());
+    assert!(has(&keys, "a").await);
+    origin.answers(JWKS, Answer { after: Duration::from_mins(1), ..Answer::ok(&one("a")) });
+    hands.forward(600);
+    assert!(has(&keys, "a").await, "the first one waits");
+    let fetches = origin.asked(JWKS);
+    for _ in 0..5 {
+        hands.forward(6);
+        // Polled once: what is there is there at once.
+        let mut current = std::pin::pin!(keys.current());
+        let polled = futures_util::future::poll_immediate(current.as_mut()).await;
+        assert!(polled.is_some_and(|set| set.is_ok_and(|set| set.has("a"))));
+    }
+    for _ in 0..500 {
+        if origin.asked(JWKS) > fetches {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("nothing was fetched in the background");
+}
+
+#[tokio::test]
+async fn what_is_read_anew_is_not_what_was_being_read() {
+    let (origin, hands) = (Origin::plain().await, Hands::default());
+    origin.answers(JWKS, Answer { after: Duration::from_millis(200), ..Answer::ok(&one("a")) });
+    let keys = keys_of(&origin, Source::Address(origin.url(JWKS)), &hands);
+    let under_way = tokio::spawn({
+        let keys = keys.clone();
+        async move { keys.current().await.is_ok() }
+    });
+    while origin.asked(JWKS) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    origin.answers(JWKS, Answer::ok(&one("b")));
+    assert!(keys.reload().await.unwrap().has("b"));
+    assert!(under_way.await.unwrap());
 }

@@ -38,7 +38,7 @@ impl Provider {
         let (orders, answers) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         let mut provider = Self { child, orders, answers, issuer: String::new() };
         let begun = provider.told(&json!({ "order": "begin", "kid": "one", "alg": algorithm }));
-        provider.issuer = begun["issuer"].as_str().unwrap().to_owned();
+        begun["issuer"].as_str().unwrap().clone_into(&mut provider.issuer);
         Some(provider)
     }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use model::config::{Operator, Pattern, Role, RoleName, ToolRule};
 use model::digest::Digest;
 use model::name::ServerName;
+use percent_encoding::percent_decode;
 use serde_json::{Value, json};
 
+use crate::guard;
 use crate::judge::{Authorizer, Question, Verdict};
 use crate::object::{Object, Part};
-use crate::guard;
 use crate::principal::{How, OWNER, Principal};
 
 /// The roles of the operator's file, and the rules of the tools. What no role names nobody sees.
@@ -55,9 +56,13 @@ impl Rules {
             return Some("owner".to_owned());
         }
         let (part, name) = object.part()?;
+        // `file:///handbook/../payroll` begins with `file:///handbook/` and is somewhere else.
+        let wanders = part == Part::Resources && wanders(name) && !guard::off("resource-steps");
         who.roles().iter().find_map(|role| {
             let patterns = patterns(self.roles.get(role.as_str())?, part);
-            let index = patterns.iter().position(|pattern| pattern.covers(&object.server, name))?;
+            let index = patterns.iter().position(|pattern| {
+                pattern.covers(&object.server, name) && (!wanders || pattern.name() == "*")
+            })?;
             Some(format!("roles.{role}.{}[{index}]", part.as_str()))
         })
     }
@@ -78,6 +83,24 @@ impl Authorizer for Rules {
             },
         }
     }
+}
+
+/// Whether an address has a step to itself or upwards, in any spelling that a server could take for one.
+fn wanders(uri: &str) -> bool {
+    let mut text = uri.as_bytes().to_vec();
+    for _ in 0..3 {
+        let mut steps = text.split(|byte| matches!(byte, b'/' | b'\\'));
+        if steps.any(|step| matches!(step, b"." | b"..")) {
+            return true;
+        }
+        let decoded: Vec<u8> = percent_decode(&text).collect();
+        if decoded.len() == text.len() {
+            return false;
+        }
+        text = decoded;
+    }
+    // Encoded more often than anybody has a reason to.
+    true
 }
 
 fn patterns(role: &Role, part: Part) -> &[Pattern] {
@@ -125,3 +148,6 @@ fn written(rule: &ToolRule) -> Value {
         "time_ms": rule.time().map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
     })
 }
+
+#[cfg(test)]
+mod tests;

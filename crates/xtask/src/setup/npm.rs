@@ -9,8 +9,8 @@ use super::once;
 use crate::workspace::{Workspace, must};
 
 /// `crates/testkit/packages/NAME` fills `CACHE/NAME`: servers and their clients, what the runtimes are tried with, a
-/// registry to publish to, and an OpenID provider.
-const SETS: &[&str] = &["npm", "npm-runtimes", "npm-registry", "npm-identity"];
+/// registry to publish to, an OpenID provider, and the conformance suite with the Node that it needs.
+const SETS: &[&str] = &["npm", "npm-runtimes", "npm-registry", "npm-identity", "npm-conformance"];
 
 /// Installs the sets.
 pub fn prepare(workspace: &Workspace) -> Result<()> {

@@ -34,6 +34,7 @@ mod ask;
 mod call;
 mod calls;
 mod cell;
+mod era;
 mod failing;
 mod following;
 mod hearing;

@@ -6,7 +6,7 @@ use tokio::time::{Duration, Instant};
 use super::{
     AskError, Upstream,
     call::{Call, Whose},
-    opening::Modern,
+    era::Modern,
     post::{Asked, End, Ends, Said},
     wire::{self, Form},
 };

@@ -8,7 +8,7 @@ use tokio::{
     time::{Duration, Instant, timeout},
 };
 
-use super::{AskError, Control, Heard, Running, StartError, Upstream, call::Call, opening::Modern};
+use super::{AskError, Control, Heard, Running, StartError, Upstream, call::Call, era::Modern};
 
 /// How long a cell may take to be frozen, continued or ended until that counts as failed.
 const STEP: Duration = Duration::from_secs(30);

@@ -3,24 +3,13 @@
 use serde_json::json;
 use tokio::time::{Duration, Instant};
 
-use super::{Accepted, Answer, AskError, Upstream, call::Whose, cell::Cell, post::Said, wire};
+use super::{Accepted, Answer, AskError, Upstream, call::Whose, cell::Cell, era::Modern, post::Said, wire};
 use crate::front::{Front, Order};
 
 /// How long a server that differs must have said nothing before that is its last word.
 const QUIET: Duration = Duration::from_millis(1_500);
 /// How long it may take to say which revisions it knows.
 const DISCOVERY: Duration = Duration::from_secs(10);
-
-/// Whether a running server knows 2026-07-28.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Modern {
-    /// It has not been asked.
-    Unknown,
-    /// It is being asked.
-    Asked,
-    Yes,
-    No,
-}
 
 impl Upstream {
     /// Looks what is accepted of the server now. Not while a cell of it runs.

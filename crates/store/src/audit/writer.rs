@@ -119,7 +119,8 @@ impl Writer {
     pub(super) async fn work(mut self) {
         loop {
             let batch = self.gather().await;
-            let is_over = batch.is_none() || !self.closing.is_empty();
+            let ends = |batch: &Vec<Told>| batch.iter().any(|told| matches!(told, Told::Close(_)));
+            let is_over = batch.as_ref().is_none_or(ends);
             self.take(batch.unwrap_or_default(), is_over).await;
             if is_over {
                 return self.end().await;

@@ -7,6 +7,7 @@ mod cli {
     mod network;
     mod records;
     mod secrets;
+    mod service;
     mod standing;
     mod terminal;
     mod vault;

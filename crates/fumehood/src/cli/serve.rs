@@ -29,9 +29,9 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) json: bool,
     /// With `--install`: lay the files down below this folder, for a package or an image
-    #[arg(long, value_name = "FOLDER", requires = "install")]
+    #[arg(long, value_name = "FOLDER", requires = "install", conflicts_with_all = ["check", "new_key"])]
     pub(crate) root: Option<PathBuf>,
     /// With `--install`: print what would be done, and do nothing
-    #[arg(long, requires = "install")]
+    #[arg(long, requires = "install", conflicts_with_all = ["check", "new_key"])]
     pub(crate) dry_run: bool,
 }

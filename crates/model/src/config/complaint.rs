@@ -34,10 +34,12 @@ pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Text of an untrusted file made harmless for a terminal: no escape sequence and no reordering gets through.
+/// Text of an untrusted file made harmless for a terminal and for a log: no escape sequence and no reordering gets
+/// through, and no key of a caller that somebody has written into a file in place of its digest.
 /// Each character stays one character, so that carets keep pointing at the right one.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars()
+    without_keys(text)
+        .chars()
         .map(|c| match c {
             '\t' | '\n' | '\r' => ' ',
             c if c.is_control() => char::REPLACEMENT_CHARACTER,
@@ -47,4 +49,27 @@ pub(crate) fn harmless(text: &str) -> String {
             c => c,
         })
         .collect()
+}
+
+/// What keys of callers begin with, as `fumehood serve --new-key` makes them.
+const KEY: &str = "fh_";
+/// From how many characters on something behind it is taken for a key.
+const LEAST: usize = 16;
+
+fn without_keys(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(KEY) {
+        shown.extend([before, KEY]);
+        let is_of_key = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let end = behind.find(|c| !is_of_key(c)).unwrap_or(behind.len());
+        let (key, after) = behind.split_at_checked(end).unwrap_or((behind, ""));
+        if end < LEAST {
+            shown += key;
+        } else {
+            shown.extend(std::iter::repeat_n('*', end));
+        }
+        rest = after;
+    }
+    shown + rest
 }

@@ -163,6 +163,20 @@ fn everything_that_is_wrong_with_keys_and_peers_is_told() {
 }
 
 #[test]
+fn a_key_in_the_place_of_its_digest_is_shown_to_nobody() {
+    let key = "fh_AVSqveuPIb-YxnyFZN8BMfkyi7VIxxNJCPmARpgDtlE";
+    for line in
+        ["sha256 = 'KEY'", "key = 'KEY'", "subject = \"KEY\\n\"", "roles = ['KEY', 'fh_short']", "KEY = 1"]
+    {
+        let text = format!("[keys.ci]\n{}\n", line.replace("KEY", key));
+        let problems = Operator::resolve("config.toml", text.as_bytes(), None).unwrap_err();
+        let told = format!("{problems}\n{}", serde_json::to_string(&problems).unwrap());
+        assert!(!told.contains(&key[3..20]) && told.contains("fh_*****"), "{told}");
+        assert_eq!(told.contains("fh_short"), line.contains("fh_short"), "{told}");
+    }
+}
+
+#[test]
 fn a_role_names_what_it_may_use() {
     let operator = operator(
         "[roles.support]\ntools = ['orders/get_order', 'crm/*']\nprompts = ['crm/greet']\n\

@@ -25,6 +25,8 @@ pub(crate) struct Inside {
     pub(crate) hear: mpsc::Receiver<Vec<u8>>,
     /// Why nothing can be carried any more, in words.
     pub(crate) lost: oneshot::Receiver<String>,
+    /// Closed once the session was ended.
+    pub(crate) left: oneshot::Receiver<()>,
 }
 
 /// Begins to carry messages to and from the server that listens on this port. Within a [`LocalSet`].
@@ -33,6 +35,7 @@ pub(crate) fn carry_inside(port: u16, dial: Dial, notes: Notes) -> Inside {
     let (say, mut said) = mpsc::channel::<Vec<u8>>(WAITING);
     let (out, hear) = mpsc::channel(WAITING);
     let (tell, lost) = oneshot::channel();
+    let (leaving, left) = oneshot::channel();
     // Whatever it has begun ends with it.
     let own = LocalSet::new();
     let serving = async move {
@@ -52,7 +55,8 @@ pub(crate) fn carry_inside(port: u16, dial: Dial, notes: Notes) -> Inside {
             // Nobody has to listen.
             tell.send(error.to_string()).ok();
         }
+        drop(leaving);
     };
     tokio::task::spawn_local(async move { own.run_until(serving).await });
-    Inside { say, hear, lost }
+    Inside { say, hear, lost, left }
 }

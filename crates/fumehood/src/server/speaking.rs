@@ -13,7 +13,10 @@ use model::{
     stdio::{Frame, Framer, Stray},
 };
 use tokio::{
-    sync::mpsc::{self, Receiver, Sender},
+    sync::{
+        mpsc::{self, Receiver, Sender},
+        oneshot,
+    },
     time::Instant,
 };
 
@@ -33,7 +36,8 @@ const MAX_PAUSE: Duration = Duration::from_millis(500);
 /// Frames and lines that may wait.
 const WAITING: usize = 64;
 
-/// Begins to speak to the main process of a cell that has just been started. Within a `LocalSet`.
+/// Begins to speak to the main process of a cell that has just been started. Within a `LocalSet`. Where it is by HTTP,
+/// [`Said::End`] ends the session, and nothing can be said once that is done.
 ///
 /// # Errors
 /// If it ends before it listens, or does not listen in time.
@@ -65,8 +69,8 @@ async fn by_http(reach: Reach, mut own: Attachment, port: u16) -> anyhow::Result
     );
     let (tell, heard) = mpsc::channel(WAITING);
     let (say, said) = mpsc::channel(WAITING);
-    let Inside { say: to_server, hear, lost } = inside;
-    tokio::task::spawn_local(speak(said, to_server, own.say));
+    let Inside { say: to_server, hear, lost, left } = inside;
+    tokio::task::spawn_local(speak(said, to_server, left, own.say));
     tokio::task::spawn_local(async move {
         for bytes in said_early {
             tell.send(Heard::Stderr(bytes)).await.ok();
@@ -144,7 +148,12 @@ fn dial(reach: Reach, port: u16) -> Dial {
     })
 }
 
-async fn speak(mut said: Receiver<Said>, to_server: Sender<Vec<u8>>, own: Sender<Said>) {
+async fn speak(
+    mut said: Receiver<Said>,
+    to_server: Sender<Vec<u8>>,
+    left: oneshot::Receiver<()>,
+    own: Sender<Said>,
+) {
     while let Some(Said::Bytes(line)) = said.recv().await {
         if to_server.send(line).await.is_err() {
             return;
@@ -152,13 +161,14 @@ async fn speak(mut said: Receiver<Said>, to_server: Sender<Vec<u8>>, own: Sender
     }
     // Its session ends with the last sender; a process that reads its stdin as well hears of it there.
     drop(to_server);
+    left.await.ok();
     own.send(Said::End).await.ok();
 }
 
 async fn listen(
     mut own: Receiver<Heard>,
     mut hear: Receiver<Vec<u8>>,
-    mut lost: tokio::sync::oneshot::Receiver<String>,
+    mut lost: oneshot::Receiver<String>,
     mut prints: Prints,
     tell: Sender<Heard>,
 ) {

@@ -1,6 +1,6 @@
 //! A cell that runs: what it says on its way to the pool, what the pool says on its way in, and its end.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use cell_api::{order::EndOrder, spec::CellSpec};
 use futures_util::future::BoxFuture;
@@ -20,12 +20,14 @@ use crate::{
     session::Reach,
 };
 
+/// How long the end of a session may take before its server is ended.
+const LEAVING: Duration = Duration::from_secs(1);
 /// Messages that may wait, in each direction.
 const WAITING: usize = 64;
 
 /// Begins to attend a cell. What is handed out ends it where it is dropped; the future is done when nothing of it is left.
 pub(super) fn begin(started: Started) -> (Running, impl Future<Output = ()>) {
-    let Started { session, attachment, package, speaks_http, spec } = started;
+    let Started { session, attachment, package, end: order, has_session, speaks_http, spec } = started;
     let Attachment { heard, say: to_server } = attachment;
     let (say, said) = mpsc::channel(WAITING);
     let (tell, hear) = mpsc::channel(WAITING);
@@ -40,7 +42,8 @@ pub(super) fn begin(started: Started) -> (Running, impl Future<Output = ()>) {
         tokio::task::spawn_local(async move { attend::log(&logged, to_log).await });
         let speaking = tokio::task::spawn_local(speak(said, to_server.clone(), tell.clone()));
         let watching = tokio::task::spawn_local(watch_network(reach.clone(), tell.clone()));
-        let attending = Attending { reach, tell, strays, to_server, watching, framer: Framer::default() };
+        let framer = Framer::default();
+        let attending = Attending { reach, tell, strays, to_server, watching, order, has_session, framer };
         attending.run(heard, ending).await;
         speaking.abort();
         session.finish().await;
@@ -88,6 +91,8 @@ struct Attending {
     strays: mpsc::Sender<String>,
     to_server: mpsc::Sender<Said>,
     watching: tokio::task::JoinHandle<()>,
+    order: EndOrder,
+    has_session: bool,
     framer: Framer,
 }
 
@@ -103,7 +108,7 @@ impl Attending {
                 wish = ending.wait_for(|wish| *wish), if !is_ending => {
                     drop(wish);
                     is_ending = true;
-                    self.order_end(EndOrder::default());
+                    self.order_end(self.order);
                     continue;
                 }
                 () = listening.closed(), if !is_ending => {
@@ -166,10 +171,12 @@ impl Attending {
 
     /// Orders the end over a connection of its own; what comes of it is heard.
     fn order_end(&self, order: EndOrder) {
-        let (reach, to_server) = (self.reach.clone(), self.to_server.clone());
+        let (reach, to_server, has_session) = (self.reach.clone(), self.to_server.clone(), self.has_session);
         tokio::task::spawn_local(async move {
             // A server that does not read its stdin is not waited for.
-            to_server.try_send(Said::End).ok();
+            if to_server.try_send(Said::End).is_ok() && has_session {
+                tokio::time::timeout(LEAVING, to_server.closed()).await.ok();
+            }
             if let Ok(mut client) = reach.another().await {
                 client.end(order).await.ok();
             }

@@ -72,12 +72,14 @@ async fn drive() -> anyhow::Result<ExitCode> {
     let mut running: BTreeMap<String, Cell> = BTreeMap::new();
     let mut screening = None;
     loop {
+        // Whoever has been told that one runs may speak to it.
         let line = tokio::select! {
-            line = wished.recv() => line,
+            biased;
             Some((of, cell)) = coming.recv() => {
                 running.insert(of, cell);
                 continue;
             }
+            line = wished.recv() => line,
         };
         let Some(line) = line else { break };
         match serde_json::from_str(&line)? {

@@ -6,7 +6,7 @@ use access::principal::Principal;
 use cell::folders::Folders;
 use cell_api::{
     error::{ErrorBody, ErrorCode},
-    order::StderrMode,
+    order::{EndOrder, StderrMode},
     spec::CellSpec,
 };
 use gateway::pool::{CellKey, Holder, StartError};
@@ -30,12 +30,19 @@ use crate::{
     stop::Stop,
 };
 
+/// How long a server that listens has from the end of its stdin to `SIGTERM`, ms.
+const LISTENERS_GRACE_MS: u64 = 100;
+
 /// A cell that has just begun.
 pub(super) struct Started {
     pub(super) session: Session,
     pub(super) attachment: Attachment,
     /// No collection takes it away while this is held.
     pub(super) package: Option<Arc<packages::Package>>,
+    /// How it is ended.
+    pub(super) end: EndOrder,
+    /// It has a session that is ended before it is.
+    pub(super) has_session: bool,
     /// Messages go over HTTP, and may be of any revision.
     pub(super) speaks_http: bool,
     pub(super) spec: CellSpec,
@@ -72,7 +79,11 @@ pub(super) async fn start(
         }
     };
     let (session, attachment) = started.await.map_err(|error| failed(error, who))?;
-    Ok(Started { session, attachment, package, speaks_http, spec })
+    let has_session = matches!(target.transport, Transport::Http { .. });
+    // The end of its stdin says nothing to a server that listens.
+    let grace_ms = if has_session { LISTENERS_GRACE_MS } else { EndOrder::default().grace_ms };
+    let end = EndOrder { grace_ms, ..EndOrder::default() };
+    Ok(Started { session, attachment, package, end, has_session, speaks_http, spec })
 }
 
 /// The user whose cell it is, where it is one's. A cell of several has no secret that is one's own.

@@ -143,6 +143,17 @@ impl How {
     }
 }
 
+impl Fault {
+    /// Whether it says, with less certainty, that the row is bad that the other one names.
+    fn covers(&self, other: &Self) -> bool {
+        let last = match self.how {
+            How::Replaced { to } => Some(to),
+            _ => None,
+        };
+        self.seq <= other.seq && other.seq <= last
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.display();

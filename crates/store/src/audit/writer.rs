@@ -208,6 +208,8 @@ impl Writer {
                 Err(error) => {
                     self.broken = Some((now, error.to_string()));
                     self.tried = now;
+                    // Whoever hears that it was refused finds the reason.
+                    self.say_health(None);
                     self.refuse(events, replies, &error);
                 }
             },
@@ -275,6 +277,10 @@ impl Writer {
                 }
             }
         }
+        self.say_health(failure);
+    }
+
+    fn say_health(&self, failure: Option<String>) {
         let health = match (&self.broken, failure) {
             (None, None) => Health::Ok,
             (Some((_, reason)), None) => Health::Spilling { reason: reason.clone() },
@@ -393,7 +399,8 @@ impl Writer {
             self.recover().await;
             self.spill_held();
         }
-        if self.since_checkpoint.0 > 0 && self.broken.is_none() {
+        // Also over rows that others wrote who were killed.
+        if self.broken.is_none() {
             self.checkpoint().await;
         }
         if let Some(spill) = self.spill.take_if(|spill| spill.is_empty()) {

@@ -68,6 +68,7 @@ async fn child_fills_its_disk() {
     assert!(audit.commit(intent(&CallId::new(), 2)).await.is_err());
     assert!(begin.elapsed() < Duration::from_secs(30));
 
+    drop(filler);
     fs::remove_file(world.join("filler")).unwrap();
     becomes(&audit, |health| *health == Health::Ok).await;
     audit.commit(intent(&CallId::new(), 3)).await.unwrap();

@@ -47,6 +47,8 @@ pub(super) async fn walk(
         after = i64::try_from(end.seq).unwrap_or(i64::MAX);
         for row in page {
             if let Some(fault) = judge(reader, &row, walked.last, against.head, file).await? {
+                // A checkpoint does not fit for the same reason, and knows less.
+                walked.faults.retain(|other| !other.covers(&fault));
                 walked.faults.push(fault);
                 return Ok(walked);
             }

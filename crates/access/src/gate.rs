@@ -44,45 +44,60 @@ struct BoundParameter {
 }
 
 /// Arguments that a tool may be given: within the bounds, without secrets, bound to the caller, complete, and fitting the
-/// tool's schema. Only [`ToolGate::bind`] and [`screened`] make one.
+/// tool's schema. Only [`ToolGate::bind`] and [`screened`] make one. Each example that must not compile has a twin that does, and
+/// differs from it in that step only.
+///
+/// They are made by binding, and by nothing else:
 ///
 /// ```
-/// // The twin of the examples below: everything in them that is not the forbidden step does compile.
-/// fn used(bound: access::gate::Bound) -> serde_json::Map<String, serde_json::Value> {
-///     bound.into_arguments()
+/// use access::{Bound, Object, Refusal, Screen, screened};
+/// fn earned(object: Object, arguments: serde_json::Map<String, serde_json::Value>) -> Result<Bound, Refusal> {
+///     screened(object, arguments.into(), &Screen::none())
 /// }
 /// ```
-///
-/// It cannot be made by anybody else:
 ///
 /// ```compile_fail,E0451
-/// fn forged(object: access::Object, digest: model::digest::Digest) -> access::gate::Bound {
-///     access::gate::Bound { object, arguments: serde_json::Map::new(), digest, names: Vec::new() }
+/// use access::{Bound, Object, Refusal, Screen, screened};
+/// fn earned(object: Object, arguments: serde_json::Map<String, serde_json::Value>) -> Result<Bound, Refusal> {
+///     Ok(Bound { object, arguments, digest: model::digest::Digest::of(b""), names: Vec::new() })
 /// }
 /// ```
 ///
-/// nor changed:
+/// They are read and used, and not changed:
+///
+/// ```
+/// fn read(bound: &mut access::Bound) -> usize {
+///     bound.arguments().len()
+/// }
+/// ```
 ///
 /// ```compile_fail,E0616
-/// fn changed(bound: &mut access::gate::Bound) {
+/// fn read(bound: &mut access::Bound) -> usize {
 ///     bound.arguments.clear();
+///     bound.arguments().len()
 /// }
 /// ```
 ///
-/// nor copied:
+/// They are neither copied, nor written down, nor read from anywhere:
 ///
-/// ```compile_fail,E0599
-/// fn twice(bound: &access::gate::Bound) -> access::gate::Bound {
-///     bound.clone()
-/// }
 /// ```
-///
-/// nor read from a file:
+/// fn can<T: std::fmt::Debug>() {}
+/// can::<access::Bound>();
+/// ```
 ///
 /// ```compile_fail,E0277
-/// fn read(text: &str) -> access::gate::Bound {
-///     serde_json::from_str(text).unwrap()
-/// }
+/// fn can<T: Clone>() {}
+/// can::<access::Bound>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn can<T: serde::Serialize>() {}
+/// can::<access::Bound>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn can<T: serde::de::DeserializeOwned>() {}
+/// can::<access::Bound>();
 /// ```
 #[must_use = "arguments are bound to be judged"]
 pub struct Bound {

@@ -48,59 +48,58 @@ pub struct Verdict {
 }
 
 /// The right to do one call once. Only [`judge`] makes one, of a [`Bound`] that it uses up; it cannot be copied, kept in a
-/// file or sent anywhere.
+/// file or sent anywhere. Each example that must not compile has a twin that does, and differs from it in that step only.
+///
+/// It is made by judging, and by nothing else:
 ///
 /// ```
-/// // The twin of the examples below: everything in them that is not the forbidden step does compile.
-/// use access::judge::Permit;
-/// fn done(permit: Permit) -> access::gate::Bound {
-///     permit.into_bound()
+/// use access::{Authorizer, Bound, Facts, Object, Permit, Refusal, judge, principal::Principal};
+/// fn earned(all: &dyn Authorizer, who: &Principal, object: Object, bound: Bound) -> Result<Permit, Refusal> {
+///     judge(all, who, object, bound, model::tier::Tier::One, &Facts::default())
 /// }
 /// ```
-///
-/// It cannot be made:
 ///
 /// ```compile_fail,E0451
-/// use access::judge::Permit;
-/// fn forged(object: access::Object, bound: access::gate::Bound) -> Permit {
-///     Permit { object, bound, rule: String::new() }
+/// use access::{Authorizer, Bound, Facts, Object, Permit, Refusal, judge, principal::Principal};
+/// fn earned(all: &dyn Authorizer, who: &Principal, object: Object, bound: Bound) -> Result<Permit, Refusal> {
+///     Ok(Permit { object, bound, rule: String::new() })
 /// }
 /// ```
 ///
-/// nor copied:
+/// It is used once:
 ///
-/// ```compile_fail,E0599
-/// use access::judge::Permit;
-/// fn twice(permit: &Permit) -> Permit {
-///     permit.clone()
+/// ```
+/// fn used(permit: access::Permit) -> [access::Bound; 1] {
+///     [permit.into_bound()]
 /// }
 /// ```
-///
-/// nor written down:
-///
-/// ```compile_fail,E0277
-/// use access::judge::Permit;
-/// fn kept(permit: &Permit) -> String {
-///     serde_json::to_string(permit).unwrap()
-/// }
-/// ```
-///
-/// nor read:
-///
-/// ```compile_fail,E0277
-/// use access::judge::Permit;
-/// fn read(text: &str) -> Permit {
-///     serde_json::from_str(text).unwrap()
-/// }
-/// ```
-///
-/// nor used twice:
 ///
 /// ```compile_fail,E0382
-/// use access::judge::Permit;
-/// fn twice(permit: Permit) -> [access::gate::Bound; 2] {
+/// fn used(permit: access::Permit) -> [access::Bound; 2] {
 ///     [permit.into_bound(), permit.into_bound()]
 /// }
+/// ```
+///
+/// It can be looked at, and neither copied, nor written down, nor read:
+///
+/// ```
+/// fn can<T: std::fmt::Debug>() {}
+/// can::<access::Permit>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn can<T: Clone>() {}
+/// can::<access::Permit>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn can<T: serde::Serialize>() {}
+/// can::<access::Permit>();
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn can<T: serde::de::DeserializeOwned>() {}
+/// can::<access::Permit>();
 /// ```
 #[derive(Debug)]
 #[must_use = "a permit is there to be used"]

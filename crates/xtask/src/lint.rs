@@ -14,6 +14,8 @@ const GUARDED: &[&str] = &[
     "-p",
     "sandbox",
     "-p",
+    "access",
+    "-p",
     "egress",
     "-p",
     "gateway",

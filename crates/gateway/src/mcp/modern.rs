@@ -144,10 +144,9 @@ async fn walk(
     let asked = Asked { face, caller, subject, capabilities, digest, server_info: view.server_info() };
     let call = match params.remove("requestState") {
         None => {
-            let passes = asked.subject.is_pass_through() || guard::off("mcp-unasked-responses");
-            if !responses.is_empty() && !passes {
-                let why = "`inputResponses` belong to a `requestState`, which is missing";
-                return Err(Fault::new(INVALID_PARAMS, why));
+            // Answers to what nobody has asked: the server has to ask first.
+            if !asked.subject.is_pass_through() && !guard::off("mcp-unasked-responses") {
+                params.remove("inputResponses");
             }
             Call::begin(asked, params, client)
         }

@@ -22,7 +22,11 @@ pub(crate) fn tools() -> Vec<Value> {
         "silent",
         "slow",
         "test_audio_content",
+        "test_elicitation",
+        "test_elicitation_sep1034_defaults",
+        "test_elicitation_sep1330_enums",
         "test_embedded_resource",
+        "test_streaming_elicitation",
         "test_error_handling",
         "test_image_content",
         "test_logging_tool",
@@ -39,16 +43,21 @@ pub(crate) fn tools() -> Vec<Value> {
         "test_input_required_result_sampling",
         "test_input_required_result_tampered_state",
         "test_missing_capability",
+        "wants_page",
         "wants_password",
     ];
-    let mut tools: Vec<Value> =
-        plain.iter().map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })).collect();
+    let mut tools: Vec<Value> = plain
+        .iter()
+        .map(|name| json!({ "name": name, "description": "Does it", "inputSchema": { "type": "object" } }))
+        .collect();
     tools.push(json!({
         "name": "test_sampling",
+        "description": "Does it",
         "inputSchema": { "type": "object", "properties": { "prompt": { "type": "string" } } },
     }));
     tools.push(json!({
         "name": "test_x_mcp_header",
+        "description": "Does it",
         "inputSchema": {
             "type": "object",
             "properties": {
@@ -58,7 +67,23 @@ pub(crate) fn tools() -> Vec<Value> {
         },
     }));
     tools.push(json!({
+        "name": "json_schema_2020_12_tool",
+        "description": "Has every keyword",
+        "inputSchema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "$defs": { "address": { "$anchor": "addressDef", "type": "object" } },
+            "properties": { "address": { "$ref": "#/$defs/address" }, "phone": { "type": "string" } },
+            "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["address"] }] }],
+            "if": { "required": ["phone"] },
+            "then": {},
+            "else": { "required": ["address"] },
+            "additionalProperties": false,
+        },
+    }));
+    tools.push(json!({
         "name": "odd",
+        "description": "Does it",
         "title": "Odd",
         "annotations": { "destructiveHint": true },
         "execution": { "taskSupport": "optional" },
@@ -75,6 +100,32 @@ pub(crate) fn tools() -> Vec<Value> {
         },
     }));
     tools
+}
+
+/// What a tool asks a person.
+pub(crate) fn form_of(tool: &str, arguments: &Value) -> Value {
+    let text = |default: &str| json!({ "type": "string", "default": default });
+    let options = ["option1", "option2", "option3"];
+    let titled = json!([{ "const": "value1", "title": "First" }, { "const": "value2", "title": "Second" }]);
+    let properties = match tool {
+        "test_elicitation_sep1034_defaults" => json!({
+            "name": text("John Doe"),
+            "age": { "type": "integer", "default": 30 },
+            "score": { "type": "number", "default": 95.5 },
+            "status": { "type": "string", "enum": ["active", "inactive", "pending"], "default": "active" },
+            "verified": { "type": "boolean", "default": true },
+        }),
+        "test_elicitation_sep1330_enums" => json!({
+            "untitledSingle": { "type": "string", "enum": options },
+            "titledSingle": { "type": "string", "oneOf": titled },
+            "legacyEnum": { "type": "string", "enum": ["opt1", "opt2"], "enumNames": ["One", "Two"] },
+            "untitledMulti": { "type": "array", "items": { "type": "string", "enum": options } },
+            "titledMulti": { "type": "array", "items": { "anyOf": titled } },
+        }),
+        _ => json!({ "username": { "type": "string" }, "email": { "type": "string", "format": "email" } }),
+    };
+    let message = arguments["message"].as_str().unwrap_or("Please tell");
+    json!({ "message": message, "requestedSchema": { "type": "object", "properties": properties } })
 }
 
 /// What a tool does that needs nobody for it.
@@ -132,6 +183,14 @@ pub(crate) fn call(name: &str, params: &Value) -> Result<Value, Value> {
                 return Err(json!({ "code": -32021, "message": "Missing required client capability",
                     "data": { "requiredCapabilities": { "sampling": {} } } }));
             }
+        }
+        "wants_page" => {
+            let url = &params["arguments"]["url"];
+            let page = json!({ "mode": "url", "message": "Log in", "url": url, "elicitationId": "1" });
+            return required(
+                json!({ "page": { "method": "elicitation/create", "params": page } }),
+                Some("s"),
+            );
         }
         "wants_password" => return required(json!({ "it": form("Please log in", "password") }), Some("s")),
         "test_input_required_result_elicitation" => {
@@ -196,11 +255,11 @@ pub(crate) fn call(name: &str, params: &Value) -> Result<Value, Value> {
 pub(crate) fn prompts() -> Vec<Value> {
     let argument = |name: &str| json!({ "name": name, "required": true });
     vec![
-        json!({ "name": "test_prompt_with_arguments", "arguments": [argument("arg1"), argument("arg2")] }),
-        json!({ "name": "test_prompt_with_embedded_resource", "arguments": [argument("resourceUri")] }),
-        json!({ "name": "test_prompt_with_image" }),
-        json!({ "name": "test_simple_prompt" }),
-        json!({ "name": "test_input_required_result_prompt" }),
+        json!({ "name": "test_prompt_with_arguments", "description": "Says it", "arguments": [argument("arg1"), argument("arg2")] }),
+        json!({ "name": "test_prompt_with_embedded_resource", "description": "Says it", "arguments": [argument("resourceUri")] }),
+        json!({ "name": "test_prompt_with_image", "description": "Says it" }),
+        json!({ "name": "test_simple_prompt", "description": "Says it" }),
+        json!({ "name": "test_input_required_result_prompt", "description": "Says it" }),
     ]
 }
 

@@ -14,6 +14,8 @@ mod servers;
 mod world;
 
 mod calls;
+#[cfg(feature = "guard-off")]
+mod controls;
 mod listening;
 mod lists;
 mod modern;

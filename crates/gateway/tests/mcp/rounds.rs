@@ -95,16 +95,24 @@ async fn who_may_not_call_any_more_does_not_go_on() {
 
 #[tokio::test]
 async fn answers_that_nobody_asked_for() {
-    let (_world, client) = world().await;
-    let params =
-        |responses: Value| json!({ "name": "crm__echo", "arguments": {}, "inputResponses": responses });
-    assert_eq!(
-        client.ask("tools/call", params(json!({ "user_name": accept(json!({})) }))).await.code(),
-        -32602
-    );
+    let (_world, client) = modern_world().await;
+    let params = |server: &str, responses: Value| {
+        let tool = format!("{server}__test_input_required_result_elicitation");
+        json!({ "name": tool, "arguments": {}, "inputResponses": responses })
+    };
+    let early = json!({ "user_name": accept(json!({ "name": "Mallory" })), "unknown": accept(json!({})) });
+    let asked = client.ask("tools/call", params("crm", early.clone())).await.result();
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let passed = client.ask("tools/call", params("free", early)).await;
+    assert_eq!(passed.text(), "Hello, Mallory!");
     for malformed in [json!(null), json!(7), json!([]), json!({ "user_name": 12_345 })] {
-        assert_eq!(client.ask("tools/call", params(malformed)).await.code(), -32602);
+        assert_eq!(client.ask("tools/call", params("crm", malformed)).await.code(), -32602);
     }
+    // Of what was asked, the answer alone goes on.
+    let responses = json!({ "user_name": accept(json!({ "name": "Alice" })), "unknown": accept(json!({})) });
+    let tool = "crm__test_input_required_result_elicitation";
+    let done = retry(&client, tool, &json!({}), responses, &asked["requestState"]).await;
+    assert_eq!(done.text(), "Hello, Alice!");
 }
 
 #[tokio::test]
@@ -213,4 +221,33 @@ async fn sessions_are_asked_what_a_server_of_the_newer_era_wants_to_know() {
         session.say(json!({ "jsonrpc": "2.0", "id": question["id"], "result": accept(json!({})) })).await;
     }
     assert_eq!(stream.message().await["result"]["content"][0]["text"], "both rounds");
+}
+
+#[tokio::test]
+async fn people_are_sent_to_pages_of_the_server_alone_and_by_clients_that_can() {
+    let (_world, client) = modern_world().await;
+    let both = json!({ "elicitation": { "form": {}, "url": {} } });
+    for (capabilities, tool, url, outcome) in [
+        (&both, "crm__wants_page", "https://login.example/x", "asked"),
+        (&both, "crm__wants_page", "https://evil.example/x", "FH-ELICITATION-URL"),
+        (&both, "free__wants_page", "https://evil.example/x", "asked"),
+        (&json!({ "elicitation": {} }), "crm__wants_page", "https://login.example/x", "-32021"),
+        (&json!({ "elicitation": {} }), "free__wants_page", "https://login.example/x", "-32021"),
+    ] {
+        let answer = client.able(capabilities.clone()).call(tool, json!({ "url": url })).await.json();
+        match outcome {
+            "asked" => {
+                assert_eq!(answer["result"]["inputRequests"]["page"]["params"]["url"], url, "{answer}")
+            }
+            outcome => assert!(answer["error"].to_string().contains(outcome), "{answer}"),
+        }
+    }
+    // In a session as well.
+    let session = client.able(both).open("2025-11-25").await;
+    let params = json!({ "name": "crm__wants_page", "arguments": { "url": "https://login.example/x" } });
+    let question = session.old_stream(json!(1), "tools/call", params).await.message().await;
+    assert_eq!(question["params"]["url"], "https://login.example/x");
+    let params = json!({ "name": "crm__wants_page", "arguments": { "url": "https://evil.example/x" } });
+    let answer = session.old(&json!(2), "tools/call", params).await;
+    assert!(answer.json()["error"]["message"].as_str().unwrap().starts_with("FH-ELICITATION-URL"));
 }

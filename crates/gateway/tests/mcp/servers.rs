@@ -241,6 +241,13 @@ impl Voice {
                         "did with"
                     })))
                 }
+                "test_elicitation"
+                | "test_streaming_elicitation"
+                | "test_elicitation_sep1034_defaults"
+                | "test_elicitation_sep1330_enums" => {
+                    let answer = self.ask("elicitation/create", fixtures::form_of(name, arguments)).await;
+                    Some(Ok(fixtures::text(&format!("User response: {}", answer["result"]))))
+                }
                 "test_sampling" => {
                     let text = json!({ "type": "text", "text": arguments["prompt"] });
                     let params =

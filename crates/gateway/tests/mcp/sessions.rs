@@ -128,27 +128,14 @@ async fn what_a_server_asks_is_asked_on_the_answers_stream() {
         assert_eq!(answer.messages().len(), 1);
         assert_eq!(answer.result()["isError"], true);
     }
-    // Nor one whose person would be asked for a password, or sent to a page of somebody else.
+    // Nor is a person asked for a password, or sent to a page by a server that was not told of pages.
     let session = client.able(json!({ "elicitation": { "form": {}, "url": {} } })).open("2025-11-25").await;
-    for (question, is_asked) in [
-        (
-            json!({ "message": "m", "requestedSchema": { "properties": { "password": { "type": "string" } } } }),
-            false,
-        ),
-        (
-            json!({ "mode": "url", "message": "m", "url": "https://evil.example/", "elicitationId": "1" }),
-            false,
-        ),
-        (
-            json!({ "mode": "url", "message": "m", "url": "https://login.example/x", "elicitationId": "1" }),
-            true,
-        ),
+    for question in [
+        json!({ "message": "m", "requestedSchema": { "properties": { "password": { "type": "string" } } } }),
+        json!({ "mode": "url", "message": "m", "url": "https://login.example/x", "elicitationId": "1" }),
     ] {
-        let params = json!({ "name": "crm__ask", "arguments": question });
-        let mut stream = session.old_stream(json!(1), "tools/call", params).await;
-        let first = if is_asked { stream.message().await } else { Default::default() };
-        assert_eq!(first["method"] == "elicitation/create", is_asked, "{question}");
-        drop(stream);
+        let answer = session.old_call("crm__ask", question).await;
+        assert_eq!((answer.messages().len(), answer.result()["isError"].clone()), (1, json!(true)));
     }
     // `elicitation: {}` is forms alone.
     let session = client.able(json!({ "elicitation": {} })).open("2025-11-25").await;

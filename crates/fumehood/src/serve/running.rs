@@ -15,7 +15,7 @@ use egress::tls::roots::Roots;
 use gateway::{
     health::{self, Cause},
     http::{Hosts, Rim, behind},
-    identify::{Door, Identifier, identified, metadata},
+    identify::{CELL_IDS, Door, Identifier, identified, metadata},
     jwks::{KeysError, Trust},
     listen::{Socket, tcp},
     mcp, messages,
@@ -278,6 +278,12 @@ fn keep(
         }
     }
 }
+
+// `gateway` does not name the crate that hands these ids out.
+const _: () = assert!(
+    CELL_IDS.start == sandbox::identity::FIRST_ID
+        && CELL_IDS.end == sandbox::identity::FIRST_ID + sandbox::identity::IDS
+);
 
 /// Whoever finds callers. The user who runs the service is let in over the socket without being named.
 fn identifier(

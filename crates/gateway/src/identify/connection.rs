@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::guard;
 
 /// User ids of cells that root starts: `sandbox::identity` hands out 65,000 from 0x7000_0001 on, and nobody else assigns ids
-/// there. `gateway` does not name that crate; `crates/fumehood/tests/identity.rs` compares the two.
+/// there. `gateway` does not name that crate; `fumehood`, which names both, does not build where they differ.
 pub const CELL_IDS: Range<u32> = 0x7000_0001..0x7000_0001 + 65_000;
 
 /// What a request came over, as the kernel says. Whoever takes connections puts it into each request's extensions.

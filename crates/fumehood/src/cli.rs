@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub(crate) mod audit;
 pub(crate) mod lock;
 pub(crate) mod policy;
 pub(crate) mod secret;
@@ -49,6 +50,8 @@ pub(crate) enum Verb {
     Serve(serve::Serve),
     /// Say what would happen to a call of a tool, and which rule decides
     Policy(policy::Policy),
+    /// See what was recorded of calls, and check that it is as it was written
+    Audit(audit::Audit),
     /// Let a server reach a host: its running cells at once, later ones by its configuration
     Allow(Change),
     /// Take a host from a server, and cut what is open to it

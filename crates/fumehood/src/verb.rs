@@ -6,6 +6,7 @@ use crate::cli::Verb;
 
 mod add;
 mod allow;
+mod audit;
 mod bridge;
 mod completions;
 mod doctor;
@@ -49,6 +50,7 @@ pub(crate) fn perform(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Deny(change) => allow::perform(&change, allow::Direction::Deny),
         Verb::Egress(asked) => egress::perform(&asked),
         Verb::Policy(policy) => policy::perform(&policy),
+        Verb::Audit(asked) => audit::perform(&asked),
         Verb::Serve(serve) => serve::perform(&serve),
         Verb::Secret(secret) => secret::perform(secret),
         Verb::Ps(ps) => ps::perform(&ps),

@@ -30,6 +30,9 @@ fn help() {
                    change, and swap on a yes
       store        See, check and clean the store of packages
       fingerprint  Print the fingerprint of a server, or of a file with its tools
+      serve        Put all servers behind one address, and judge and record every call
+      policy       Say what would happen to a call of a tool, and which rule decides
+      audit        See what was recorded of calls, and check that it is as it was written
       allow        Let a server reach a host: its running cells at once, later ones by its configuration
       deny         Take a host from a server, and cut what is open to it
       egress       Show what was let out of cells and what was not, and ask what would be
@@ -95,6 +98,34 @@ fn help_of_run() {
       -h, --help
               Print help
     "##);
+}
+
+#[test]
+fn help_of_serve() {
+    assert_snapshot!(World::new().said(&["serve", "-h"]), @r"
+    exit code 0
+    --- stdout
+    Put all servers behind one address, and judge and record every call
+
+    Usage: fumehood serve [OPTIONS]
+
+    Options:
+          --check                  Read everything, say all that is wrong and which servers are ready,
+                                   and start nothing
+          --install                As root: make it a service of this machine, with a user of its own
+                                   and a systemd unit
+          --new-key <NAME>         Make a key for a caller, and print it once, with the lines that let
+                                   it in
+          --listen <ADDRESS:PORT>  Listen there instead of where the configuration says; port 0 for any
+          --socket <PATH>          Put the Unix socket there
+          --project <FOLDER>       Offer the servers of this project too, instead of those of the one
+                                   around the working folder
+          --json                   Write each line of the log, and what is printed, as JSON
+          --root <FOLDER>          With `--install`: lay the files down below this folder, for a package
+                                   or an image
+          --dry-run                With `--install`: print what would be done, and do nothing
+      -h, --help                   Print help
+    ");
 }
 
 #[test]

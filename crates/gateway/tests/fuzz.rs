@@ -1,7 +1,12 @@
 //! Fuzz target of the front: any lines of a client and of a server, in any order. In an ordinary run it replays its corpus
 //! (`__fuzz__/sessions/corpus`) and tries some thousand inputs; `cargo bolero test sessions` goes on from there.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the code of tests may panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "the code of tests may panic"
+)]
 
 use std::path::Path;
 
@@ -132,12 +137,35 @@ fn surface() -> Surface {
     reading.result().unwrap().unwrap()
 }
 
+/// The same lines for one client, for many callers of ours, and for many callers where everything passes.
+fn converse(input: &[u8], surface: &Surface) {
+    let front = || Front::accepted(surface.clone(), surface.client().clone(), PREFIX.to_owned());
+    converse_with(front(), Front::client, input, surface);
+    converse_with(front().for_many(), ask, input, surface);
+    converse_with(front().for_many().passing_through(), ask, input, surface);
+}
+
+/// A line that could be a request of ours is one.
+fn ask(front: &mut Front, line: &[u8]) {
+    let message: Value = serde_json::from_slice(line).unwrap_or_default();
+    let (Some(method), false) = (message["method"].as_str(), message["id"].is_null()) else {
+        return front.client(line);
+    };
+    let id = message["id"].to_string();
+    let ours = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": message["params"] });
+    front.ask(&id, method, &message["params"], format!("{ours}\n").into_bytes());
+    if line.len() % 5 == 0 {
+        front.withdraw(&id, "it is not wanted");
+    } else if line.len() % 5 == 1 {
+        front.forget(&id);
+    }
+}
+
 /// The first byte of each line says whose it is, or what happens. Nothing panics, every line out is one message, and
 /// what comes out is no more than what went in and what was accepted account for.
-fn converse(input: &[u8], surface: &Surface) {
+fn converse_with(mut front: Front, say: fn(&mut Front, &[u8]), input: &[u8], surface: &Surface) {
     let profile = surface.client().clone();
     let notice = Notice { server: "s".to_owned(), reason: "r".to_owned(), remedy: "m".to_owned() };
-    let mut front = Front::accepted(surface.clone(), profile.clone(), PREFIX.to_owned());
     let mut read = 0;
     for (number, line) in input.split(|byte| *byte == b'\n').enumerate() {
         let Some((mark, line)) = line.split_first() else { continue };
@@ -150,7 +178,7 @@ fn converse(input: &[u8], surface: &Surface) {
             b'n' => front.notice(notice.clone()),
             b'x' => front.close(notice.clone()),
             b's' => front.server(line),
-            _ => front.client(line),
+            _ => say(&mut front, line),
         }
         let (mut orders, mut bytes) = (0, 0);
         while let Some(order) = front.next_order() {
@@ -165,12 +193,11 @@ fn converse(input: &[u8], surface: &Surface) {
                     );
                     bytes += line.len();
                 }
-                Order::Log(text) => bytes += text.len(),
-                Order::Start
-                | Order::Settle
-                | Order::Same
-                | Order::Refused { .. }
-                | Order::Changed { .. } => {}
+                Order::Log(said) | Order::Refused { said, .. } => bytes += said.len(),
+                Order::Start | Order::Settle | Order::Same | Order::Changed { .. } => {}
+                Order::Walk { .. } | Order::Answered { .. } | Order::Over { .. } => {
+                    panic!("of a front that hands nothing out")
+                }
             }
         }
         // What waited goes on at once, and so do the answers to it.

@@ -243,7 +243,10 @@ fn the_installed_service_serves_as_its_own_user_behind_what_the_unit_takes_from_
     }
     let own = line("Uid:").split_whitespace().next().unwrap().parse().unwrap();
     let record = installed.as_user(own, &["cat", "/var/lib/fumehood/.local/share/fumehood/audit/audit.db"]);
-    assert!(record.status.success() && record.stdout.starts_with(b"SQLite format 3"), "it is there to be read");
+    assert!(
+        record.status.success() && record.stdout.starts_with(b"SQLite format 3"),
+        "it is there to be read"
+    );
     // It cannot change who may use it.
     for path in ["/etc/fumehood/config.toml", "/etc/fumehood/new", "/usr/local/bin/fumehood", "/run/new"] {
         let output = installed.as_user(own, &["sh", "-c", "echo >> \"$0\"", path]);

@@ -1,6 +1,6 @@
 //! The network of a cell: what it may reach, and what became of that.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,9 @@ pub struct OperatorNetwork {
     pub proxy_resolves: bool,
     /// Files with certificates (PEM) that count as roots, for connections that are looked into.
     pub extra_roots: Vec<PathBuf>,
+    /// Where services of Fumehood listen on this machine: no setting leads there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<SocketAddr>,
 }
 
 /// A name bound to an address.

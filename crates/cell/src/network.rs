@@ -135,6 +135,7 @@ fn upstreams(operator: &OperatorNetwork, problems: &mut Vec<String>) -> Upstream
         }
     }
     upstreams.extra_roots.clone_from(&operator.extra_roots);
+    upstreams.forbidden.clone_from(&operator.own);
     upstreams
 }
 

@@ -48,6 +48,8 @@ pub(crate) fn of_operator(operator: &Operator) -> OperatorNetwork {
         upstream_proxy: egress.upstream_proxy.clone(),
         proxy_resolves: egress.proxy_resolves,
         extra_roots: egress.extra_roots.clone(),
+        // Whether it runs now or not.
+        own: Some(operator.serve().listen()).filter(|address| address.port() != 0).into_iter().collect(),
     }
 }
 

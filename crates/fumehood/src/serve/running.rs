@@ -40,7 +40,7 @@ use tools::surface::Surface;
 
 use super::{
     causes::{IssuerKeys, Servers, VaultFile},
-    cells::{LiveCells, Screening},
+    cells::{Declared, LiveCells, Screening},
     load::Loaded,
     watching::{self, Places},
 };
@@ -90,8 +90,13 @@ impl Service {
             let hint = error.hint();
             Stop::new(FAILURE, error.to_string(), hint)
         })?;
-        let declared = loaded.servers.iter().map(|(name, served)| (name.clone(), served.target.clone()));
-        let cells = LiveCells::begin(folders.clone(), declared.collect())?;
+        let wanted = listen.unwrap_or_else(|| serve.listen());
+        let listener = TcpListener::bind(wanted).await.map_err(|error| {
+            let hint = "end what listens there, or choose another one: `--listen 127.0.0.1:0`, `serve.listen`";
+            Stop::new(FAILURE, format!("cannot listen at {wanted}: {error}"), hint)
+        })?;
+        let address = listener.local_addr()?;
+        let cells = LiveCells::begin(folders.clone(), declared(&loaded, address))?;
         let screening = Screening::begin(folders.clone()).await?;
         let places_now = Places::of(&folders, loaded.servers.values().map(|served| &served.target));
         let shelf = Arc::new(Shelf::new(std::mem::take(&mut loaded.offers), keep(&folders, &cells)));
@@ -189,8 +194,7 @@ impl Service {
         if is_reload {
             self.screening.renew().await?;
         }
-        let declared = loaded.servers.iter().map(|(name, served)| (name.clone(), served.target.clone()));
-        self.cells.declare(declared.collect());
+        self.cells.declare(declared(&loaded, address));
         let watched = Places::of(&self.folders, loaded.servers.values().map(|served| &served.target));
         self.watched.send_if_modified(|places| {
             let is_other = format!("{places:?}") != format!("{watched:?}");
@@ -251,6 +255,16 @@ pub(crate) fn socket(folders: &Folders) -> PathBuf {
         Some(folder) => folder.join("fumehood-gateway.sock"),
         None => folders.state.join("gateway.sock"),
     }
+}
+
+/// The servers as cells are made of them: no setting leads from one to the service itself.
+fn declared(loaded: &Loaded, address: SocketAddr) -> Declared {
+    let targets = loaded.servers.iter().map(|(name, served)| {
+        let mut target = served.target.clone();
+        target.spec.network.operator.own.push(address);
+        (name.clone(), target)
+    });
+    targets.collect()
 }
 
 fn policy(rules: &access::Rules, screen: Arc<Screen>) -> Policy {

@@ -61,10 +61,11 @@ pub(super) const FORGET_SPILL: &str = "DELETE FROM spills WHERE id = $1";
 /// How many columns [`inserts`] has values for.
 const COLUMNS: usize = 12;
 
-/// Texts that insert so many rows at once, the greatest number first. SQLite takes 32,766 parameters, PostgreSQL 65,535.
+/// Texts that insert so many rows at once, the greatest number first. Larger ones are slower: SQLite looks for the name of each
+/// parameter among those of all.
 pub(super) fn inserts() -> &'static [(usize, Arc<str>)] {
     static TEXTS: LazyLock<Vec<(usize, Arc<str>)>> =
-        LazyLock::new(|| [256, 32, 8, 1].map(|rows| (rows, insert(rows).into())).to_vec());
+        LazyLock::new(|| [24, 6, 1].map(|rows| (rows, insert(rows).into())).to_vec());
     &TEXTS
 }
 

@@ -91,11 +91,15 @@ impl Count {
         match value {
             Value::Array(items) => {
                 self.depth = self.depth.max(depth + 1);
-                items.iter().for_each(|item| self.add(item, depth + 1));
+                for item in items {
+                    self.add(item, depth + 1);
+                }
             }
             Value::Object(members) => {
                 self.depth = self.depth.max(depth + 1);
-                members.values().for_each(|member| self.add(member, depth + 1));
+                for member in members.values() {
+                    self.add(member, depth + 1);
+                }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }

@@ -23,7 +23,7 @@ pub enum Caller<'a> {
     /// Whoever has a token with these claims, if its signature, times and audience were right.
     Claims(&'a Verifier, Value),
     /// Somebody whom the operator's file names.
-    Known(Principal),
+    Known(Box<Principal>),
 }
 
 /// A call that is supposed.
@@ -102,7 +102,7 @@ pub enum Outcome {
 pub fn explain(caller: Caller<'_>, supposed: Supposed<'_>) -> Result<Explanation, TokenError> {
     let who = match caller {
         Caller::Claims(verifier, claims) => verifier.suppose(claims)?,
-        Caller::Known(principal) => principal,
+        Caller::Known(principal) => *principal,
     };
     let Supposed { rules, gate, arguments, screen } = supposed;
     let mut stages = vec![passed("identity", about(&who), None)];

@@ -1,7 +1,7 @@
 //! Attacks that judging stops, each shown to work when its guard is taken away. Built with the feature `guard-off` only.
 
 #![cfg(feature = "guard-off")]
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the code of tests may panic")]
+#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
 
 use access::guard::without;
 use access::judge::Authorizer;

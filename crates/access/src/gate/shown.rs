@@ -33,16 +33,18 @@ pub(super) fn tool(
             tool.remove("icons");
         }
         if let Some(Value::Object(input)) = tool.get_mut("inputSchema") {
-            bound.iter().for_each(|name| take(name, input));
-            defaults.iter().for_each(|(name, value)| offer(name, value, input));
+            for name in bound {
+                take(name, input);
+            }
+            for (name, value) in defaults {
+                offer(name, value, input);
+            }
         }
     }
     Ok(shown)
 }
 
-/// Refuses a parameter that the schema speaks of where leaving it out would say something else. What is taken out is taken out
-/// of the root; in what applies to the arguments besides, only lists of what is required may name it, because there a parameter
-/// that is always given is no condition.
+/// Refuses a parameter that the schema speaks of in more places than the root, where leaving it out could say something else.
 fn entangled(name: &str, input: &Value) -> Result<(), GateError> {
     let places = schema::places(input, usize::MAX)?;
     let same = schema::applied_to_root(&places);

@@ -60,7 +60,7 @@ fn gate(tool: &Value, text: &str) -> ToolGate {
     ToolGate::new(&server(), tool, &rule(text), false).unwrap()
 }
 
-fn fault(input: Value, text: &str) -> String {
+fn fault(input: &Value, text: &str) -> String {
     let tool = json!({"name": "t", "inputSchema": input});
     ToolGate::new(&server(), &tool, &rule(text), false).unwrap_err().to_string()
 }
@@ -134,7 +134,7 @@ fn a_parameter_that_cannot_be_taken_out_keeps_the_tool_away() {
     let of = |more: Value| {
         let mut input = json!({"properties": {"user_id": {}, "x": {}}});
         input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        fault(input, "bind.user_id = \"subject\"")
+        fault(&input, "bind.user_id = \"subject\"")
     };
     for (more, place) in [
         (json!({"anyOf": [{"required": ["user_id"]}, {"required": ["x"]}]}), "/anyOf/0/required"),
@@ -164,18 +164,18 @@ fn a_parameter_that_cannot_be_taken_out_keeps_the_tool_away() {
 fn a_name_that_the_tool_has_not_keeps_it_away() {
     let input = json!({"properties": {"user": {}, "x": {}}, "additionalProperties": true});
     assert_eq!(
-        fault(input.clone(), "bind.user_id = \"subject\""),
+        fault(&input, "bind.user_id = \"subject\""),
         "`bind.user_id`: the tool has no such parameter; it has `user`, `x`"
     );
     assert_eq!(
-        fault(input, "defaults.limit = 1"),
+        fault(&input, "defaults.limit = 1"),
         "`defaults.limit`: the tool has no such parameter; it has `user`, `x`"
     );
     assert_eq!(
-        fault(json!({}), "bind.a = \"subject\""),
+        fault(&json!({}), "bind.a = \"subject\""),
         "`bind.a`: the tool has no such parameter; it has none"
     );
-    assert_eq!(fault(json!("object"), ""), "`inputSchema` is not a JSON object");
+    assert_eq!(fault(&json!("object"), ""), "`inputSchema` is not a JSON object");
     let nameless = ToolGate::new(&server(), &json!({"inputSchema": {}}), &ToolRule::default(), false);
     assert_eq!(nameless.unwrap_err(), GateError::Nameless);
 }

@@ -19,27 +19,20 @@ fn found(value: &Value) -> Option<(String, String)> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 fn percent(text: &str) -> String {
-    text.bytes()
-        .map(
-            |byte| {
-                if byte.is_ascii_alphanumeric() {
-                    char::from(byte).to_string()
-                } else {
-                    format!("%{byte:02X}")
-                }
-            },
-        )
-        .collect()
+    text.bytes().fold(String::new(), |encoded, byte| match byte {
+        letter if letter.is_ascii_alphanumeric() => encoded + &char::from(letter).to_string(),
+        other => encoded + &format!("%{other:02X}"),
+    })
 }
 
 /// Every spelling of a value that is looked for.
 fn spellings(value: &str) -> Vec<(&'static str, String)> {
     let escaped = serde_json::to_string(value).unwrap();
-    let unicode: String = value.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+    let unicode = value.chars().fold(String::new(), |text, c| text + &format!("\\u{:04x}", u32::from(c)));
     let mime = STANDARD
         .encode(format!("user:{value}"))
         .as_bytes()
@@ -59,7 +52,10 @@ fn spellings(value: &str) -> Vec<(&'static str, String)> {
         ("base64url", URL_SAFE_NO_PAD.encode(value)),
         ("base64 in lines", mime),
         ("percent", percent(value)),
-        ("percent, all of it", value.bytes().map(|byte| format!("%{byte:02x}")).collect()),
+        (
+            "percent, all of it",
+            value.bytes().fold(String::new(), |text, byte| text + &format!("%{byte:02x}")),
+        ),
         ("hex", hex(value.as_bytes())),
         ("HEX", hex(value.as_bytes()).to_uppercase()),
         ("hex behind a digit", format!("0{}", hex(value.as_bytes()))),

@@ -1,7 +1,7 @@
 //! What a model proposes is never taken as permission: the attacks that a tool handler has to withstand, at the level of judging.
 //! Each is shown to work with its guard away in `controls.rs`.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the code of tests may panic")]
+#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
 
 use access::{Code, Verb};
 use serde_json::{Value, json};

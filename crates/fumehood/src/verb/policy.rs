@@ -100,12 +100,12 @@ fn caller<'a>(word: &str, operator: &Operator, verifiers: &'a [Verifier]) -> any
         let keys = operator.keys();
         let key = keys.get(name).ok_or_else(|| known("key", keys.keys().collect()))?;
         let server = key.server().cloned();
-        return Ok(Caller::Known(Principal::of_key(name, Known::from(key), server)));
+        return Ok(Caller::Known(Box::new(Principal::of_key(name, Known::from(key), server))));
     }
     if let Some(name) = word.strip_prefix("peer:") {
         let peers = operator.peers();
         let peer = peers.get(name).ok_or_else(|| known("peer", peers.keys().collect()))?;
-        return Ok(Caller::Known(Principal::peer(peer.uid(), Known::from(peer))));
+        return Ok(Caller::Known(Box::new(Principal::peer(peer.uid(), Known::from(peer)))));
     }
     if word.starts_with('@') || word.trim_start().starts_with('{') {
         return claims(word, verifiers);
@@ -119,7 +119,7 @@ fn caller<'a>(word: &str, operator: &Operator, verifiers: &'a [Verifier]) -> any
         return Err(Stop::new(USAGE, format!("--as: no role is called `{}`", visible(role)), hint).into());
     }
     let known = Known { subject: "somebody".to_owned(), tenant: None, roles };
-    Ok(Caller::Known(Principal::of_key("policy-explain", known, None)))
+    Ok(Caller::Known(Box::new(Principal::of_key("policy-explain", known, None))))
 }
 
 /// Claims of a token, and who judges tokens of their issuer.

@@ -78,7 +78,7 @@ pub(crate) struct Place<'a> {
     /// What it says.
     pub(crate) schema: &'a Map<String, Value>,
     /// The pointers of those that apply to the same value.
-    pub(super) in_place: Vec<String>,
+    pub(super) applied_with: Vec<String>,
     /// The pointers of those that apply to what is in the value.
     pub(super) inside: Vec<(Step, String)>,
 }
@@ -86,11 +86,11 @@ pub(crate) struct Place<'a> {
 /// Every schema that is an object, the root first. Whatever is referred to is one, wherever it stands.
 pub(crate) fn places(root: &Value, most: usize) -> Result<Vec<Place<'_>>, GateError> {
     let mut places: Vec<Place<'_>> = Vec::new();
-    let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     let mut left = vec![(String::new(), root)];
     while let Some((pointer, value)) = left.pop() {
         let Value::Object(schema) = value else { continue };
-        if seen.insert(pointer.clone(), ()).is_some() {
+        if !seen.insert(pointer.clone()) {
             continue;
         }
         if places.len() == most {
@@ -126,7 +126,7 @@ pub(crate) fn places(root: &Value, most: usize) -> Result<Vec<Place<'_>>, GateEr
             in_place.push(pointer.clone());
             left.push((pointer, target));
         }
-        places.push(Place { pointer, schema, in_place, inside });
+        places.push(Place { pointer, schema, applied_with: in_place, inside });
     }
     Ok(places)
 }
@@ -155,7 +155,7 @@ pub(crate) fn applied_to_root<'a>(places: &'a [Place<'_>]) -> BTreeSet<&'a str> 
         if same.insert(pointer)
             && let Some(place) = by_pointer.get(pointer)
         {
-            left.extend(place.in_place.iter().map(String::as_str));
+            left.extend(place.applied_with.iter().map(String::as_str));
         }
     }
     same
@@ -188,7 +188,7 @@ fn length(
         return Err(GateError::Unbounded("has too many schemas for one value, one reached from the other"));
     };
     let mut longest = 0;
-    for pointer in places.get(number).map(|place| place.in_place.as_slice()).unwrap_or_default() {
+    for pointer in places.get(number).map(|place| place.applied_with.as_slice()).unwrap_or_default() {
         // A boolean schema is no place, and applies nothing further.
         if let Some(next) = numbers.get(pointer.as_str()) {
             longest = longest.max(length(*next, places, numbers, lengths, left)?);

@@ -30,7 +30,7 @@ pub(super) fn by_level(places: &[Place<'_>], most_levels: usize) -> Result<Vec<u
         for number in &order {
             let Some(place) = places.get(*number) else { continue };
             let mut sum = Sums { here: weight(place), ..Sums::default() };
-            for other in place.in_place.iter().filter_map(|pointer| numbers.get(pointer.as_str())) {
+            for other in place.applied_with.iter().filter_map(|pointer| numbers.get(pointer.as_str())) {
                 if let Some(other) = sums.get(*other) {
                     sum.add(other);
                     additions += 1 + other.inside.len();
@@ -112,7 +112,7 @@ fn children_first(places: &[Place<'_>], numbers: &BTreeMap<&str, usize>) -> Vec<
                 _ => continue,
             }
             stack.push((number, true));
-            let others = places.get(number).map(|place| place.in_place.as_slice()).unwrap_or_default();
+            let others = places.get(number).map(|place| place.applied_with.as_slice()).unwrap_or_default();
             stack.extend(others.iter().filter_map(|pointer| Some((*numbers.get(pointer.as_str())?, false))));
         }
     }

@@ -154,10 +154,10 @@ fn ask(front: &mut Front, line: &[u8]) {
     let id = message["id"].to_string();
     let ours = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": message["params"] });
     front.ask(&id, method, &message["params"], format!("{ours}\n").into_bytes());
-    if line.len() % 5 == 0 {
-        front.withdraw(&id, "it is not wanted");
-    } else if line.len() % 5 == 1 {
-        front.forget(&id);
+    match line.len() % 5 {
+        0 => front.withdraw(&id, "it is not wanted"),
+        1 => front.forget(&id),
+        _ => {}
     }
 }
 

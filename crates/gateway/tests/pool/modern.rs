@@ -54,3 +54,23 @@ async fn a_callers_words_about_itself_stay_here() {
     let (_, params) = sent(false, false, call).await;
     assert_eq!(params["_meta"], json!({ "vendor.example/x": 1 }));
 }
+
+/// What a server wants to know before it answers is for whoever called, and so is what is said to that.
+#[tokio::test(start_paused = true)]
+async fn a_call_in_several_rounds_passes_as_it_is() {
+    let world = World::new();
+    world.state(|state| (state.speaks_http, state.knows_modern) = (true, true));
+    let call = |params: Value| Ask { params, ..modern() };
+    let first = call(json!({ "name": "input", "arguments": {} }));
+    let answer = result(world.asking(key("one"), first).await.unwrap());
+    assert_eq!(
+        answer,
+        json!({ "resultType": "input_required", "requestState": "sealed", "inputRequests": {} })
+    );
+    let second =
+        json!({ "name": "input", "arguments": {}, "requestState": "sealed", "inputResponses": { "a": 1 } });
+    result(world.asking(key("one"), call(second)).await.unwrap());
+    let asked = world.heard("tools/call");
+    assert_ne!(asked[0]["id"], asked[1]["id"]);
+    assert_eq!(asked[1]["params"]["inputResponses"], json!({ "a": 1 }));
+}

@@ -13,9 +13,9 @@ use tools::{introspect::Introspection, surface::Surface};
 
 use crate::world::Doubles;
 
-pub(crate) const TOOLS: [&str; 15] = [
-    "ask", "broken", "die", "echo", "error", "flood", "nothing", "progress", "sample", "silent", "slow",
-    "stuck", "stubborn", "twice", "roots",
+pub(crate) const TOOLS: [&str; 16] = [
+    "ask", "broken", "die", "echo", "error", "flood", "input", "nothing", "progress", "sample", "silent",
+    "slow", "stuck", "stubborn", "twice", "roots",
 ];
 
 /// What it says of itself, and its lists.
@@ -167,6 +167,12 @@ impl Server {
                 self.result(id, &done).await;
                 self.result(id, &json!({ "content": [], "second": true })).await;
                 self.result(&json!("somebody's"), &done).await;
+            }
+            "input" => {
+                let state =
+                    json!({ "resultType": "input_required", "requestState": "sealed", "inputRequests": {} });
+                let is_answered = params.get("requestState") == Some(&json!("sealed"));
+                self.result(id, if is_answered { &done } else { &state }).await;
             }
             "error" => {
                 let error = json!({ "code": -32050, "message": "no", "data": { "why": 1 } });

@@ -50,7 +50,8 @@ impl Door {
         if *error == IdentityError::None {
             return;
         }
-        tracing::info!(code = error.code(), from = %connection, "not recognised: {error}");
+        // The record has it; a log at this level would be for strangers to fill.
+        tracing::debug!(code = error.code(), from = %connection, "not recognised: {error}");
         let details = Map::from_iter([
             ("from".to_owned(), Value::from(connection.to_string())),
             ("reason".to_owned(), Value::from(error.to_string())),

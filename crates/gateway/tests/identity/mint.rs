@@ -187,24 +187,24 @@ impl Token {
 
     /// Signed with this key, whatever the header says.
     pub(crate) fn signed(&self, key: &Key) -> String {
-        signed(&self.header.to_string(), &self.claims.to_string(), |message| {
+        signed(self.header.to_string().as_bytes(), self.claims.to_string().as_bytes(), |message| {
             key.sign(self.algorithm, message)
         })
     }
 
     /// With this in place of a signature.
     pub(crate) fn with(&self, signature: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
-        signed(&self.header.to_string(), &self.claims.to_string(), signature)
+        signed(self.header.to_string().as_bytes(), self.claims.to_string().as_bytes(), signature)
     }
 }
 
-/// A token of these two texts, which need not be good JSON, signed by the issuer's RSA key.
-pub(crate) fn of_texts(header: &str, claims: &str) -> String {
-    signed(header, claims, |message| KEYS.rsa.sign("RS256", message))
+/// A token of these bytes, which need not be good JSON, signed by the issuer's Ed25519 key.
+pub(crate) fn of_bytes(header: &[u8], claims: &[u8]) -> String {
+    signed(header, claims, |message| KEYS.ed.sign("EdDSA", message))
 }
 
-fn signed(header: &str, claims: &str, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
-    let message = format!("{}.{}", encoded(header.as_bytes()), encoded(claims.as_bytes()));
+fn signed(header: &[u8], claims: &[u8], sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
+    let message = format!("{}.{}", encoded(header), encoded(claims));
     let signature = sign(message.as_bytes());
     format!("{message}.{}", encoded(&signature))
 }

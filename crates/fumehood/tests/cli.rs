@@ -1,6 +1,7 @@
 //! The command line as people meet it: the real programs, their words and their exit codes.
 
 mod cli {
+    mod audit;
     mod cells;
     mod edge;
     mod ends;

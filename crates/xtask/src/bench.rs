@@ -4,6 +4,7 @@ mod api;
 mod budget;
 mod egress;
 mod freeze;
+mod gateway;
 mod pinned;
 mod server;
 mod start;
@@ -46,6 +47,7 @@ const MEASUREMENTS: &[(&str, Measure)] = &[
     ("freeze", |workspace, product, _| freeze::measure(workspace, product)),
     ("supervisor", |workspace, product, _| supervisor::measure(workspace, product)),
     ("egress", egress::measure),
+    ("gateway", gateway::measure),
 ];
 
 /// Walls around programs, and servers from the store.

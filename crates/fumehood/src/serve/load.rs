@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use access::rules::Rules;
+use access::{refusal::Code, rules::Rules};
 use cell::folders::Folders;
 use gateway::shelf::{Notice, Offer, Terms};
 use model::{config::Operator, digest::Digest, name::ServerName};
@@ -13,6 +13,7 @@ use model::{config::Operator, digest::Digest, name::ServerName};
 use crate::{
     configuration::Configuration,
     server::{
+        lock_file::Entry,
         standing::Standing,
         target::{Home, Target},
     },
@@ -42,6 +43,8 @@ pub(crate) struct Served {
     pub(crate) target: Target,
     /// Where it stands; what kept from finding out where that failed.
     pub(crate) standing: Result<Standing, String>,
+    /// What is accepted of it, where it was seen to offer something else since.
+    beneath: Option<Box<Entry>>,
     /// Stands for everything that a running cell of it depends on.
     pub(crate) version: Digest,
 }
@@ -50,10 +53,6 @@ pub(crate) struct Served {
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("\n\n"))]
 pub(crate) struct Problems(pub(crate) Vec<String>);
-
-/// Code of a server that changed, and of one that is not to be used for another reason (see the reference of errors).
-const CHANGED: &str = "FH-CHANGED";
-const WITHHELD: &str = "FH-SERVER-WITHHELD";
 
 /// Reads them all: the operator's, the nearest project's from `folder` upwards, the locks and what was accepted. A server
 /// that is not ready is withheld, and is no problem of the others.
@@ -68,8 +67,16 @@ pub(crate) fn load(folders: &Folders, folder: &Path) -> Result<Loaded, Problems>
         match target {
             Ok(target) => {
                 let standing = Standing::of(&target, folders).map_err(|error| format!("{error:#}"));
-                let version = version(&target, &standing, configuration.operator());
-                servers.insert(name, Served { target, standing, version });
+                let beneath = match &standing {
+                    Ok(Standing::Changed(_)) => ready(Standing::as_pinned(&target, folders)),
+                    _ => None,
+                };
+                let entry = beneath.as_deref().or(match &standing {
+                    Ok(Standing::Ready(entry)) => Some(entry),
+                    _ => None,
+                });
+                let version = version(&target, entry, configuration.operator());
+                servers.insert(name, Served { target, standing, beneath, version });
             }
             Err(error) => problems.push(told(&error)),
         }
@@ -128,9 +135,14 @@ impl Served {
         match (&self.standing, self.reason()) {
             (Ok(Standing::Ready(entry)), _) => Offer::accepted(terms, entry.surface.clone()),
             (standing, reason) => {
-                let code = if matches!(standing, Ok(Standing::Changed(_))) { CHANGED } else { WITHHELD };
+                let is_changed = matches!(standing, Ok(Standing::Changed(_)));
+                let code = if is_changed { Code::CHANGED } else { Code::SERVER_WITHHELD }.as_str();
                 let reason = reason.unwrap_or_else(|| "it is not ready".to_owned());
-                Offer::withheld(terms, Notice { code, reason, remedy: self.remedy() })
+                let notice = Notice { code, reason, remedy: self.remedy() };
+                match &self.beneath {
+                    Some(entry) => Offer::changed(terms, entry.surface.clone(), notice),
+                    None => Offer::withheld(terms, notice),
+                }
             }
         }
     }
@@ -138,12 +150,9 @@ impl Served {
 
 /// Of everything that a running cell has from files. What holds for calls alone is not in it: it holds for the next call
 /// of the same cell.
-fn version(target: &Target, standing: &Result<Standing, String>, operator: &Operator) -> Digest {
+fn version(target: &Target, entry: Option<&Entry>, operator: &Operator) -> Digest {
     let Target { name, home, lock: _, spec, transport, source, client, lists, is_lazy: _, .. } = target;
-    let table = match standing {
-        Ok(Standing::Ready(entry)) => Some(entry.pinned.digest(name)),
-        _ => None,
-    };
+    let table = entry.map(|entry| entry.pinned.digest(name));
     let keys: Vec<_> = spec.secrets.iter().map(|one| (one, operator.secrets().get(&one.name))).collect();
     let home = match home {
         Home::Project { folder, .. } => Some(folder),
@@ -164,6 +173,13 @@ fn version(target: &Target, standing: &Result<Standing, String>, operator: &Oper
         target.is_pass_through,
     );
     Digest::of(format!("{whole:?}").as_bytes())
+}
+
+fn ready(standing: anyhow::Result<Standing>) -> Option<Box<Entry>> {
+    match standing {
+        Ok(Standing::Ready(entry)) => Some(entry),
+        _ => None,
+    }
 }
 
 /// An error as a person reads it, with its advice.

@@ -4,9 +4,8 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
     clippy::indexing_slicing,
+    clippy::too_many_lines,
     dead_code,
     reason = "it is the code of tests, of which it uses a part"
 )]

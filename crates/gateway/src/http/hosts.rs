@@ -167,19 +167,16 @@ impl Origin {
 /// A host in small letters, without the dot at its end, and a port.
 fn split(authority: &str) -> Option<(String, Option<u16>)> {
     let authority = authority.trim().to_ascii_lowercase();
-    let (host, rest) = match authority.strip_prefix('[') {
-        Some(rest) => {
-            let (address, rest) = rest.split_once(']')?;
-            (format!("[{}]", address.parse::<std::net::Ipv6Addr>().ok()?), rest)
-        }
-        None => {
-            let end = authority.find(':').unwrap_or(authority.len());
-            let (host, rest) = authority.split_at_checked(end)?;
-            let host = host.strip_suffix('.').unwrap_or(host);
-            let is_name = !host.is_empty()
-                && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
-            (is_name.then(|| host.to_owned())?, rest)
-        }
+    let (host, rest) = if let Some(rest) = authority.strip_prefix('[') {
+        let (address, rest) = rest.split_once(']')?;
+        (format!("[{}]", address.parse::<std::net::Ipv6Addr>().ok()?), rest)
+    } else {
+        let end = authority.find(':').unwrap_or(authority.len());
+        let (host, rest) = authority.split_at_checked(end)?;
+        let host = host.strip_suffix('.').unwrap_or(host);
+        let is_name = !host.is_empty()
+            && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_'));
+        (is_name.then(|| host.to_owned())?, rest)
     };
     let port = match rest.strip_prefix(':') {
         None if rest.is_empty() => None,

@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
-
 use super::*;
 
 fn parts(target: &str, headers: &[(&str, &str)]) -> http::request::Parts {

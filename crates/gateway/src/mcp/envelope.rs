@@ -165,7 +165,7 @@ fn is_id(id: &Value) -> bool {
 
 /// A member that readers who do not tell capitals from small letters take for one of `names` (Go's `encoding/json` is the
 /// best known).
-fn look_alike(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
+pub(super) fn look_alike(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
     if guard::off("mcp-look-alikes") {
         return None;
     }
@@ -177,7 +177,7 @@ fn look_alike(members: &Map<String, Value>, names: &[&str]) -> Option<String> {
 }
 
 /// Both ways: U+017F is an `s` to them, and U+212A a `k`.
-fn fold(key: &str) -> String {
+pub(super) fn fold(key: &str) -> String {
     key.chars().take(32).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 

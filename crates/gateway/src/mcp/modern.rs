@@ -154,10 +154,10 @@ async fn walk(
             let state =
                 state.as_str().ok_or_else(|| Fault::new(INVALID_PARAMS, "`requestState` is no text"))?;
             let round = asked.face.seal.open(state, &asked.caller.key, &asked.digest, SystemTime::now());
-            match round.map_err(|error| not_taken(&error))? {
+            match round.map_err(not_taken)? {
                 Round::Held { call } => {
                     let waiting = asked.face.held.take(&call, &asked.caller.key, Instant::now());
-                    let waiting = waiting.ok_or_else(|| not_taken(&StateError::Expired))?;
+                    let waiting = waiting.ok_or_else(|| not_taken(StateError::Expired))?;
                     // What was allowed then may not be so any more: dropping it takes the call back.
                     if !asked.subject.is_still(&view) && !guard::off("mcp-held-seen") {
                         return Err(unknown(verb, &asked.subject.name, true));
@@ -166,7 +166,7 @@ async fn walk(
                 }
                 Round::Again { server, state, asked: keys } => {
                     if asked.subject.server() != Some(&server) && !guard::off("mcp-state-server") {
-                        return Err(not_taken(&StateError::Foreign));
+                        return Err(not_taken(StateError::Foreign));
                     }
                     let passes = asked.subject.is_pass_through();
                     let given = responses.into_iter().filter(|(key, _)| passes || keys.contains(key));
@@ -217,6 +217,6 @@ fn responses(params: &Map<String, Value>) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-fn not_taken(error: &StateError) -> Fault {
+fn not_taken(error: StateError) -> Fault {
     Fault::new(INVALID_PARAMS, error.to_string())
 }

@@ -6,7 +6,10 @@
 use model::{name::ServerName, visible::visible};
 use serde_json::{Map, Value, json};
 
+use super::envelope::{fold, look_alike};
 use crate::guard;
+
+mod secrets;
 
 /// Asks a person.
 pub(super) const ELICITATION: &str = "elicitation/create";
@@ -99,6 +102,9 @@ fn elicitation(asker: Asker<'_>, capabilities: &Value, params: &Value) -> Result
         None => "form",
         Some(mode) => mode.as_str().ok_or(Declined::Malformed("its mode is no text"))?,
     };
+    if !asker.pass_through && look_alike(members, &MEMBERS).is_some() {
+        return Err(Declined::Malformed("a member of it looks like another one"));
+    }
     match mode {
         "form" => {
             able(capabilities, "elicitation", Some("form"))?;
@@ -153,113 +159,45 @@ fn able(capabilities: &Value, name: &str, way: Option<&str>) -> Result<(), Decli
     Err(Declined::Incapable(json!({ (name): inner })))
 }
 
+/// Members of a question, and of a schema, that other readers could find under another spelling.
+const MEMBERS: [&str; 5] = ["elicitationId", "message", "mode", "requestedSchema", "url"];
+
 /// The field of a form, or the words of it, that ask for what nobody is asked for.
 fn secret_field(question: &Map<String, Value>) -> Option<String> {
     let message = question.get("message").and_then(Value::as_str).unwrap_or_default();
-    if asks_for_secret(message) {
+    if secrets::asked_in(message) {
         return Some("message".to_owned());
     }
     question.get("requestedSchema").and_then(|schema| secret_in(schema, DEPTH))
 }
 
+/// Looks for fields wherever a schema may have them, under any spelling that some reader takes for the right one.
 fn secret_in(schema: &Value, depth: usize) -> Option<String> {
     if depth == 0 {
         return Some("…".to_owned());
     }
-    for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let texts = ["title", "description", "format", "contentMediaType"];
-        let mut said = texts.iter().filter_map(|key| field.get(key).and_then(Value::as_str));
-        if is_secret_name(name) || said.any(|text| asks_for_secret(text) || text == "password") {
-            return Some(name.clone());
-        }
-        if let Some(found) = secret_in(field, depth - 1) {
-            return Some(found);
-        }
-    }
-    None
-}
-
-/// Words that name a secret wherever they stand.
-const WORDS: [&str; 13] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "secret",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "secretkey",
-    "credential",
-    "credentials",
-    "token",
-    "otp",
-];
-/// Pairs of words that name one together.
-const PAIRS: [(&str, &str); 13] = [
-    ("api", "key"),
-    ("access", "key"),
-    ("private", "key"),
-    ("secret", "key"),
-    ("ssh", "key"),
-    ("encryption", "key"),
-    ("signing", "key"),
-    ("recovery", "phrase"),
-    ("seed", "phrase"),
-    ("pass", "phrase"),
-    ("pass", "word"),
-    ("pin", "code"),
-    ("security", "code"),
-];
-
-fn is_secret_name(name: &str) -> bool {
-    let words = words(name);
-    let joined = words.concat();
-    asks(&words)
-        || matches!(
-            joined.as_str(),
-            "key" | "pwd" | "pin" | "pass" | "auth" | "jwt" | "bearer" | "cvv" | "cvc"
-        )
-        || ["password", "passwd", "apikey", "secret", "passphrase", "privatekey", "token"]
-            .iter()
-            .any(|word| joined.contains(word) && !joined.contains(&format!("{word}ize")))
-}
-
-fn asks_for_secret(text: &str) -> bool {
-    asks(&words(text))
-}
-
-fn asks(words: &[String]) -> bool {
-    words.iter().any(|word| {
-        let singular = word.strip_suffix('s').unwrap_or(word);
-        WORDS.contains(&word.as_str()) || WORDS.contains(&singular)
-    }) || words.windows(2).any(|pair| match pair {
-        [one, other] => {
-            let other = other.strip_suffix('s').unwrap_or(other);
-            PAIRS.contains(&(one.as_str(), other))
-        }
-        _ => false,
-    })
-}
-
-/// Words in small letters: of `apiKey`, `api_key` and `API key` the same ones.
-fn words(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut was_small) = (Vec::new(), String::new(), false);
-    for c in text.chars().take(LONGEST) {
-        if !c.is_alphanumeric() || (was_small && c.is_uppercase()) {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
+    match schema {
+        Value::Array(all) => all.iter().find_map(|one| secret_in(one, depth - 1)),
+        Value::Object(members) => members.iter().find_map(|(key, value)| {
+            match (fold(key).as_str(), value) {
+                ("properties" | "patternproperties", Value::Object(fields)) => {
+                    let named = fields.keys().find(|name| secrets::is_name(name)).cloned();
+                    if named.is_some() {
+                        return named;
+                    }
+                }
+                ("title" | "description", Value::String(text)) if secrets::asked_in(text) => {
+                    return Some(key.clone());
+                }
+                ("format", Value::String(format)) if format.eq_ignore_ascii_case("password") => {
+                    return Some(key.clone());
+                }
+                _ => {}
             }
-        }
-        if c.is_alphanumeric() {
-            word.extend(c.to_lowercase());
-        }
-        was_small = c.is_lowercase() || c.is_numeric();
+            secret_in(value, depth - 1)
+        }),
+        _ => None,
     }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
 }
 
 /// Whether a page is one that the server could fetch itself, over TLS.

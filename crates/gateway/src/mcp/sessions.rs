@@ -23,9 +23,9 @@ use crate::{
 };
 
 /// How long a session is kept that nobody uses.
-const IDLE: Duration = Duration::from_secs(3600);
+const IDLE: Duration = Duration::from_hours(1);
 /// Sessions younger than this are not ended to make room for others.
-const YOUNG: Duration = Duration::from_secs(60);
+const YOUNG: Duration = Duration::from_mins(1);
 /// As many addresses may one session follow.
 pub(super) const MOST_FOLLOWED: usize = 256;
 /// As many requests may one session have at once.
@@ -258,7 +258,7 @@ impl Session {
     pub(super) fn answered(&self, id: &Value, outcome: Value) {
         if let Some(to) = id.as_str().and_then(|id| lock(&self.asked).remove(id)) {
             // Whoever asked may have gone.
-            let _ = to.send(outcome);
+            to.send(outcome).ok();
         }
     }
 
@@ -352,7 +352,7 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         let own = self.number;
-        let _ = self.session.speaks.compare_exchange(own, 0, Ordering::SeqCst, Ordering::SeqCst);
+        self.session.speaks.compare_exchange(own, 0, Ordering::SeqCst, Ordering::SeqCst).ok();
         *lock(&self.session.used) = Instant::now();
     }
 }

@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use crate::guard;
 
 /// How long a person may think about a question.
-pub const LIFE: Duration = Duration::from_secs(600);
+pub const LIFE: Duration = Duration::from_mins(10);
 /// Most uses that are remembered at once, each for [`LIFE`].
 const MOST_USES: usize = 100_000;
 /// Longest state that is looked at, in bytes of base64: a server's own is in it.

@@ -33,7 +33,7 @@ use crate::{
 /// Changes that come within this time are one.
 const SETTLE: Duration = Duration::from_millis(20);
 /// Longest that a stream lives of a caller whose identity does not say when it ends.
-const LIFE: Duration = Duration::from_secs(3600);
+const LIFE: Duration = Duration::from_hours(1);
 /// Lists that have a notification, with the kinds that are in them.
 const LISTS: [(&str, &str, &[Kind]); 3] = [
     ("tools", "toolsListChanged", &[Kind::Tool]),
@@ -222,10 +222,9 @@ impl Watcher {
                 }
                 notice = notices.recv() => match notice {
                     Ok(told) if listening.as_ref().is_none_or(Listening::speaks) => self.told(&out, &told).await,
-                    Ok(_) => Ok(()),
-                    // What was missed is not made up for: a notification is a hint to look.
-                    Err(RecvError::Lagged(_)) => Ok(()),
                     Err(RecvError::Closed) => return,
+                    // What was missed is not made up for: a notification is a hint to look.
+                    Ok(_) | Err(RecvError::Lagged(_)) => Ok(()),
                 },
                 () = tokio::time::sleep(ALIVE) => out.keep_alive().await,
             };

@@ -89,7 +89,7 @@ impl Stream {
         loop {
             if let Some((event, rest)) = self.unread.split_once("\n\n") {
                 let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(str::to_owned);
-                self.unread = rest.to_owned();
+                self.unread = rest.to_string();
                 match data {
                     Some(data) => return Some(serde_json::from_str(&data).unwrap()),
                     None => continue,

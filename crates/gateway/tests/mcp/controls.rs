@@ -43,7 +43,7 @@ fn control_a_page_of_a_stranger_speaks_to_the_service() {
 #[test]
 fn control_one_request_is_two_to_two_readers() {
     control(&["mcp-header-agreement"], || called_with("mcp-name", "crm__silent"));
-    control(&["mcp-look-alikes"], || async {
+    control(&["mcp-look-alikes", "front-look-alikes"], || async {
         let (_world, client) = world().await;
         let params = json!({ "name": "crm__echo", "Name": "crm__silent", "arguments": {} });
         client.ask("tools/call", params).await.json().get("result").is_some()

@@ -5,6 +5,9 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::match_bool,
+    clippy::needless_pass_by_value,
+    clippy::too_many_lines,
     reason = "the code of tests may panic"
 )]
 

@@ -237,7 +237,7 @@ async fn people_are_sent_to_pages_of_the_server_alone_and_by_clients_that_can() 
         let answer = client.able(capabilities.clone()).call(tool, json!({ "url": url })).await.json();
         match outcome {
             "asked" => {
-                assert_eq!(answer["result"]["inputRequests"]["page"]["params"]["url"], url, "{answer}")
+                assert_eq!(answer["result"]["inputRequests"]["page"]["params"]["url"], url, "{answer}");
             }
             outcome => assert!(answer["error"].to_string().contains(outcome), "{answer}"),
         }

@@ -1,10 +1,3 @@
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "the code of tests may panic"
-)]
-
 use access::refusal::Code;
 use store::audit::CallId;
 
@@ -14,12 +7,12 @@ fn about(verb: Verb, scope: &Scope, modern: bool) -> About<'_> {
     About { verb, name: "asked", scope, server: None, pass_through: false, modern }
 }
 
-fn concluded(end: End) -> Option<Concluded> {
-    Some(Concluded { call: CallId::new(), end, subscription: None })
+fn concluded(end: End) -> Concluded {
+    Concluded { call: CallId::new(), end, subscription: None }
 }
 
 fn outcome(about: &About<'_>, end: End) -> Outcome {
-    match told(about, concluded(end)) {
+    match told(about, Some(concluded(end))) {
         Told::Outcome(outcome) => outcome,
         Told::InputRequired(_) => panic!("questions"),
     }

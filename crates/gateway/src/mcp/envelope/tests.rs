@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::panic, reason = "the code of tests may panic")]
-
 use serde_json::json;
 
 use super::*;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::{
     concluding::complete,
+    envelope::look_alike,
     questions::{self, Declined},
     rpc::{Fault, INTERNAL_ERROR, Outcome, REFUSED},
     state::{Round, State},
@@ -30,6 +31,13 @@ impl Call {
         let mut requests = Map::new();
         let asked = result.get("inputRequests").and_then(Value::as_object);
         for (key, request) in asked.into_iter().flatten() {
+            if !asker.pass_through
+                && request
+                    .as_object()
+                    .is_none_or(|members| look_alike(members, &["method", "params"]).is_some())
+            {
+                return Err(Fault::new(REFUSED, Declined::Malformed("it is no request").to_string()));
+            }
             let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
             let params = request.get("params").unwrap_or(&Value::Null);
             let params = match questions::put(asker, &self.asked.capabilities, method, params) {

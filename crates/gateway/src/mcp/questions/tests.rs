@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
-
 use super::*;
 
 fn server() -> ServerName {
@@ -10,14 +8,14 @@ fn guarded(name: &ServerName) -> Asker<'_> {
     Asker { server: name, pass_through: false, hosts: &[] }
 }
 
-fn form(properties: Value) -> Value {
+fn form(properties: &Value) -> Value {
     json!({"message": "Please help", "requestedSchema": {"type": "object", "properties": properties}})
 }
 
 #[test]
 fn a_question_says_who_asks() {
     let (name, can) = (server(), json!({"elicitation": {}}));
-    let question = form(json!({"city": {"type": "string"}}));
+    let question = form(&json!({"city": {"type": "string"}}));
     let put_to = put(guarded(&name), &can, ELICITATION, &question).unwrap();
     assert_eq!(put_to["message"], "[server crm asks] Please help");
     assert_eq!(put_to["requestedSchema"], question["requestedSchema"]);
@@ -38,6 +36,8 @@ fn nobody_is_asked_for_secrets() {
         (json!({"monkey": {"type": "string"}}), true),
         (json!({"passenger": {"type": "string", "description": "who flies"}}), true),
         (json!({"pinned": {"type": "boolean"}}), true),
+        (json!({"max_tokens": {"type": "integer", "description": "number of tokens"}}), true),
+        (json!({"country": {"type": "string", "enum": ["a", "b"], "title": "Country code"}}), true),
         (json!({"password": {"type": "string"}}), false),
         (json!({"userPassword": {"type": "string"}}), false),
         (json!({"api_key": {"type": "string"}}), false),
@@ -48,13 +48,19 @@ fn nobody_is_asked_for_secrets() {
         (json!({"x": {"type": "string", "title": "Your API key"}}), false),
         (json!({"x": {"type": "string", "description": "the SSH private key"}}), false),
         (json!({"x": {"type": "string", "format": "password"}}), false),
+        (json!({"session_tokens": {"type": "string"}}), false),
+        (json!({"x": {"type": "string", "Title": "access token"}}), false),
+        (json!({"x": {"anyOf": [{"Properties": {"pwd": {}}}]}}), false),
         (json!({"x": {"type": "object", "properties": {"otp": {"type": "string"}}}}), false),
     ] {
-        let outcome = put(guarded(&name), &can, ELICITATION, &form(properties.clone()));
+        let outcome = put(guarded(&name), &can, ELICITATION, &form(&properties));
         assert_eq!(outcome.is_ok(), is_asked, "{properties}: {outcome:?}");
         let passing = Asker { pass_through: true, ..guarded(&name) };
-        assert!(put(passing, &can, ELICITATION, &form(properties)).is_ok());
+        assert!(put(passing, &can, ELICITATION, &form(&properties)).is_ok());
     }
+    let hidden =
+        json!({"message": "m", "Mode": "url", "url": "https://evil.example/", "requestedSchema": {}});
+    assert!(matches!(put(guarded(&name), &can, ELICITATION, &hidden), Err(Declined::Malformed(_))));
     let words = json!({"message": "Type your password", "requestedSchema": {"properties": {"x": {}}}});
     assert!(matches!(put(guarded(&name), &can, ELICITATION, &words), Err(Declined::Secret(_))));
 }

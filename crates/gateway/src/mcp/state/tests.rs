@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "the code of tests may panic")]
-
 use super::*;
 
 fn state() -> State {
@@ -40,7 +38,7 @@ fn every_changed_byte_is_noticed() {
         assert_eq!(seal.open(&changed, "alice", "r", now), Err(StateError::Unsealed), "byte {at}");
     }
     for end in 0..text.len() {
-        assert!(seal.open(&text[..end], "alice", "r", now).is_err(), "cut at {end}");
+        assert!(seal.open(text.get(..end).unwrap(), "alice", "r", now).is_err(), "cut at {end}");
     }
     for changed in [format!("{text}-TAMPERED"), format!("{text}="), format!(" {text}"), text.to_uppercase()] {
         assert_eq!(seal.open(&changed, "alice", "r", now), Err(StateError::Unsealed));

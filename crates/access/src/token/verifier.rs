@@ -116,13 +116,8 @@ impl Verifier {
     fn audience(&self, token: &Unverified<'_>, resource: Option<&str>) -> Result<(), TokenError> {
         let audience = claims::texts(token.claims().get("aud"), "aud");
         let audience = required(audience, "aud", || self.provider.audience().iter().cloned().collect())?;
-        let is_ours = self
-            .provider
-            .audience()
-            .iter()
-            .map(String::as_str)
-            .chain(resource)
-            .any(|ours| audience.contains(ours));
+        let ours = self.provider.audience().iter().map(String::as_str).chain(resource);
+        let is_ours = ours.into_iter().any(|ours| audience.iter().any(|audience| is_same(audience, ours)));
         if is_ours || guard::off("token-audience") { Ok(()) } else { Err(TokenError::Audience) }
     }
 
@@ -215,6 +210,23 @@ fn is_access_token(token: &Unverified<'_>) -> Result<(), TokenError> {
 fn actors(token: &Unverified<'_>) -> Result<Vec<Actor>, TokenError> {
     let most = if guard::off("token-actors") { usize::MAX } else { MAX_ACTORS };
     claims::actors(token.claims(), most)
+}
+
+/// To the letter, but for the slash that clients write behind a host without a path (RFC 3986, section 6.2.3).
+fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (without_slash(one), without_slash(other));
+    one == other
+}
+
+fn without_slash(text: &str) -> &str {
+    match text.strip_suffix('/') {
+        Some(rest)
+            if rest.split_once("://").is_some_and(|(_, host)| !host.is_empty() && !host.contains('/')) =>
+        {
+            rest
+        }
+        _ => text,
+    }
 }
 
 /// A claim that has to be there with its type.

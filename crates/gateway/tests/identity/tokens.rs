@@ -145,6 +145,17 @@ fn times_and_audiences_are_met_at_their_edges() {
     assert!(counts("leeway = \"30s\"", "nbf", json!(NOW + 30)));
     assert!(!counts("leeway = \"30s\"", "nbf", json!(NOW + 31)));
     assert!(counts("", "aud", json!(["https://other.example.com", AUDIENCE])));
+    assert!(counts("", "aud", json!("https://mcp.example.com/")), "what clients make of a host");
+    assert!(counts("audience = [\"https://a/\"]", "aud", json!("https://a")));
+    for other in [
+        "https://mcp.example.com//",
+        "https://mcp.example.com/mcp/",
+        "https://mcp.example.com/?",
+        "mcp.example.com",
+    ] {
+        assert!(!counts("", "aud", json!(other)), "{other}");
+    }
+    assert!(!counts("audience = [\"https://a/b\"]", "aud", json!("https://a/b/")));
     assert!(counts("audience = [\"a\", \"b\"]", "aud", json!("b")));
     assert!(!counts("audience = [\"a\", \"b\"]", "aud", json!(AUDIENCE)));
 }

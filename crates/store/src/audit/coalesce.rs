@@ -43,9 +43,10 @@ impl Coalescer {
             return Some(event);
         }
         self.began.get_or_insert(now);
-        let alike = key(&[&kind(&event), &event.code, &who(&event)]);
+        let kind = Some(event.kind.as_str().to_owned());
+        let alike = key(&[&kind, &event.code, &who(&event)]);
         let same = key(&[
-            &kind(&event),
+            &kind,
             &event.code,
             &who(&event),
             &event.face,
@@ -124,10 +125,6 @@ fn counted(counts: &mut HashMap<Digest, u64>, key: Digest) -> u64 {
     let count = counts.entry(key).or_default();
     *count += 1;
     *count
-}
-
-fn kind(event: &Event) -> Option<String> {
-    Some(event.kind.as_str().to_owned())
 }
 
 fn who(event: &Event) -> Option<String> {

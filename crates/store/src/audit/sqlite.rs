@@ -224,12 +224,11 @@ async fn prepare(connection: &mut SqliteConnection, path: &Path) -> Result<Strin
         .map_err(&failed)?;
     let mut about: Vec<Option<String>> = Vec::new();
     for name in ["version", "id"] {
-        about.push(match tables {
-            0 => None,
-            _ => {
-                let found = sqlx::query(sql::ABOUT).bind(name).fetch_optional(&mut *turn).await;
-                found.and_then(|row| row.map(|row| row.try_get(0)).transpose()).map_err(&failed)?
-            }
+        about.push(if tables == 0 {
+            None
+        } else {
+            let found = sqlx::query(sql::ABOUT).bind(name).fetch_optional(&mut *turn).await;
+            found.and_then(|row| row.map(|row| row.try_get(0)).transpose()).map_err(&failed)?
         });
     }
     let version: i64 = about.first().and_then(Option::as_ref).and_then(|text| text.parse().ok()).unwrap_or(0);

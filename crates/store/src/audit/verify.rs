@@ -331,15 +331,12 @@ async fn collect(
         let before = size;
         for note in notes {
             number += 1;
-            match Checkpoint::parse(&note) {
-                Some(checkpoint) => {
-                    size = size.max(checkpoint.size);
-                    all.push((checkpoint, database.to_owned()));
-                }
-                None => {
-                    let how = How::CheckpointDamaged { line: usize::try_from(number).unwrap_or_default() };
-                    faults.push(Fault { seq: None, file: database.to_owned(), how });
-                }
+            if let Some(checkpoint) = Checkpoint::parse(&note) {
+                size = size.max(checkpoint.size);
+                all.push((checkpoint, database.to_owned()));
+            } else {
+                let how = How::CheckpointDamaged { line: usize::try_from(number).unwrap_or_default() };
+                faults.push(Fault { seq: None, file: database.to_owned(), how });
             }
         }
         if size == before {

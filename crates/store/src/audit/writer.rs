@@ -32,7 +32,7 @@ const MOST: usize = 512;
 /// A checkpoint after so many rows,
 const ROWS: u64 = 1000;
 /// or after so long, if there are any.
-const INTERVAL: Duration = Duration::from_secs(60);
+const INTERVAL: Duration = Duration::from_mins(1);
 /// How often a database that takes nothing is tried again.
 const RETRY: Duration = Duration::from_millis(250);
 

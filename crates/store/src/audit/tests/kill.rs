@@ -195,7 +195,7 @@ async fn whoever_performs_first_is_noticed() {
 /// The control: a writer that answers before it has written is noticed.
 #[cfg(feature = "guard-off")]
 #[tokio::test]
-async fn a_writer_that_answers_first_is_noticed() {
+async fn control_a_writer_that_answers_first_is_noticed() {
     let mut found = false;
     for times in 2..8 {
         let world = World::new();

@@ -64,7 +64,7 @@ async fn what_is_recorded_is_read_again_and_found_by_all_that_it_says() {
 #[tokio::test]
 async fn a_commit_does_not_wait_for_more_and_notes_do() {
     let world = World::new();
-    let audit = Audit::open(Settings { group: std::time::Duration::from_secs(3600), ..world.settings() })
+    let audit = Audit::open(Settings { group: std::time::Duration::from_hours(1), ..world.settings() })
         .await
         .unwrap();
     audit.note(outcome(&CallId::new())).await;

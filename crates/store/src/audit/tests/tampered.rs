@@ -149,7 +149,10 @@ async fn a_dropped_row_is_named() {
     let world = written().await;
     for seq in 1..ROWS {
         let drop = format!("DELETE FROM events WHERE seq = {seq}");
-        assert_eq!(first_fault(&altered(&world, &[drop.clone()]).await).await, (Some(seq), "dropped"));
+        assert_eq!(
+            first_fault(&altered(&world, std::slice::from_ref(&drop)).await).await,
+            (Some(seq), "dropped")
+        );
         // One by one, as no two may have a number.
         let renumber = (seq + 1..=ROWS)
             .map(|after| format!("UPDATE events SET seq = {} WHERE seq = {after}", after - 1));

@@ -96,10 +96,11 @@ async fn judge(
     }
     if sound.seq > here {
         // Whoever removes rows may number the rest anew.
-        return match is_written_later(reader, here).await? {
-            true => fault(here, How::Reordered { written: sound.seq }),
-            false => fault(here, How::Dropped { to: sound.seq - 1 }),
-        };
+        let is_here = is_written_later(reader, here).await?;
+        return fault(
+            here,
+            if is_here { How::Reordered { written: sound.seq } } else { How::Dropped { to: sound.seq - 1 } },
+        );
     }
     if sound.prev != last.hash {
         // The row before may be another than the one that this one was written after, or this one is another.

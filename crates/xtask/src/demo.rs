@@ -1,5 +1,6 @@
-//! `./x demo`: a real server installed, accepted and used through a real client, a change of a server caught, hosts allowed and taken away while a server runs, a key that is
-//! used and never seen, then the same attack outside and inside, and what all that proved.
+//! `./x demo`: a real server installed, accepted and used through a real client, a change of a server caught, hosts allowed
+//! and taken away while a server runs, a key that is used and never seen, then the same attack outside and inside, two
+//! users behind one address, and what all that proved.
 
 use std::process::ExitCode;
 
@@ -11,6 +12,7 @@ use crate::workspace::Workspace;
 mod attack;
 mod client;
 mod confined;
+mod gateway;
 mod home;
 mod network;
 mod origin;
@@ -29,6 +31,7 @@ pub fn run(workspace: &Workspace) -> Result<ExitCode> {
         network::show(&home)?,
         secrets::show(&home)?,
         attack::show(&home)?,
+        gateway::show(&home)?,
     ];
     if acts.iter().any(|act| !act.held) {
         println!("\nNot proved: something above went otherwise than it must.");

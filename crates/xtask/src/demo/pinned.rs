@@ -94,20 +94,30 @@ fn version(workspace: &Workspace) -> Result<String> {
 }
 
 /// Declares it; the fingerprint that a person would have read.
-fn add(home: &Home, name: &str, words: &[&str]) -> Result<String> {
+pub(super) fn add(home: &Home, name: &str, words: &[&str]) -> Result<String> {
     let added = home.fumehood().args(["add", name]).args(words).stdin(Stdio::null()).output()?;
     // Nobody has accepted it yet, says its exit code.
     if added.status.code() != Some(11) {
         bail!("`fumehood add` failed: {}", said(&added));
     }
+    fingerprint(home, name)
+}
+
+/// Pins it anew after its declaration has changed; the fingerprint that a person would have read.
+pub(super) fn add_again(home: &Home, name: &str) -> Result<String> {
+    home.fumehood().args(["lock", name]).stdin(Stdio::null()).output()?;
+    fingerprint(home, name)
+}
+
+fn fingerprint(home: &Home, name: &str) -> Result<String> {
     let listed = home.fumehood().args(["list", "--json"]).output()?;
     let rows: Value = serde_json::from_slice(&listed.stdout)?;
     let row = rows.as_array().into_iter().flatten().find(|row| row.get("name") == Some(&json!(name)));
     let fingerprint = row.and_then(|row| row.get("fingerprint")).and_then(Value::as_str);
-    Ok(fingerprint.with_context(|| format!("`{name}` is not pinned: {}", said(&added)))?.to_owned())
+    Ok(fingerprint.with_context(|| format!("`{name}` is not pinned"))?.to_owned())
 }
 
-fn accept(home: &Home, name: &str, fingerprint: &str) -> Result<()> {
+pub(super) fn accept(home: &Home, name: &str, fingerprint: &str) -> Result<()> {
     let accepted = home.fumehood().args(["review", name, "--accept", fingerprint]).output()?;
     if !accepted.status.success() {
         bail!("`fumehood review` failed: {}", said(&accepted));

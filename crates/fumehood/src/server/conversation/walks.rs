@@ -50,7 +50,7 @@ pub(super) struct Walks {
     /// How many calls are on the road.
     walking: usize,
     under_way: HashMap<Ticket, Underway>,
-    /// Rows that are being written.
+    /// Rows on their way to the record.
     writing: JoinSet<()>,
 }
 

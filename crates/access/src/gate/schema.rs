@@ -34,7 +34,8 @@ const TEXT: u64 = 64;
 const MAX_COPIES: u64 = 64 << 20;
 /// Faults that are told.
 const MOST_TOLD: usize = 5;
-/// Bytes that one pattern of the schema may take when it is compiled.
+/// Bytes that one pattern of the schema may take when it is compiled. Far larger ones make the engine panic on an empty text
+/// (rust-lang/regex#1344), which ends a service that is built to abort.
 const PATTERN_SIZE: usize = 1 << 20;
 /// How often a pattern with look-around may go back. Those without, which is nearly all of them, never do.
 const MAX_BACKTRACKS: usize = 10_000;

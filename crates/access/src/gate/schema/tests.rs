@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -248,4 +249,103 @@ fn the_deepest_arguments_that_are_judged_fit_on_a_small_stack() {
         }
     });
     run.unwrap().join().unwrap();
+}
+
+#[test]
+fn a_pattern_that_would_take_much_memory_is_refused() {
+    for pattern in ["^x?.{0,404600}$", "(([a-z]{100}){100}){100}", "\\w{2000}\\pL{2000}"] {
+        let told = refused(&json!({"properties": {"x": {"pattern": pattern}}}));
+        assert!(told.contains("/properties/x/pattern"), "{told}");
+    }
+}
+
+fn any_schema() -> impl Strategy<Value = Value> {
+    let reference = prop_oneof![
+        Just("#"),
+        Just("#/$defs/a"),
+        Just("#/$defs/b"),
+        Just("#anchor"),
+        Just("#/properties/a"),
+        Just("#/nowhere")
+    ];
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        prop::sample::select(vec!["string", "object", "array", "integer", "null"])
+            .prop_map(|kind| json!({"type": kind})),
+        reference.prop_map(|reference| json!({"$ref": reference})),
+        prop::sample::select(vec!["^a+$", "(?!a)b", "(a|aa)+$", "[", "\\p{L}", "^.{0,9}$"])
+            .prop_map(|pattern| json!({"pattern": pattern})),
+        prop_oneof![
+            Just(json!({"const": {"a": 1}})),
+            Just(json!({"enum": ["a", 1, null]})),
+            Just(json!({"required": ["a"]}))
+        ],
+        Just(json!({"$anchor": "anchor", "minLength": 1})),
+        Just(json!({"uniqueItems": true, "contains": {"type": "integer"}})),
+    ];
+    leaf.prop_recursive(4, 32, 4, |inner| {
+        let one = prop::sample::select(vec![
+            "not",
+            "if",
+            "then",
+            "else",
+            "items",
+            "additionalProperties",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+            "propertyNames",
+            "contains",
+        ]);
+        let several = prop::sample::select(vec!["allOf", "anyOf", "oneOf", "prefixItems"]);
+        let named =
+            prop::sample::select(vec!["properties", "$defs", "dependentSchemas", "patternProperties"]);
+        let keyword = prop_oneof![
+            (one, inner.clone()).prop_map(|(keyword, schema)| (keyword, schema)),
+            (several, prop::collection::vec(inner.clone(), 1..4))
+                .prop_map(|(keyword, all)| (keyword, Value::from(all))),
+            (named, prop::collection::btree_map("[ab]", inner, 1..3))
+                .prop_map(|(keyword, all)| (keyword, Value::Object(all.into_iter().collect()))),
+        ];
+        prop::collection::vec(keyword, 1..4).prop_map(|all| {
+            Value::Object(all.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)).collect())
+        })
+    })
+}
+
+fn any_arguments() -> impl Strategy<Value = Value> {
+    let leaf =
+        prop_oneof![Just(Value::Null), any::<u8>().prop_map(Value::from), "[ab]{0,3}".prop_map(Value::from)];
+    let inner = leaf.prop_recursive(5, 40, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[abc]", inner, 0..3)
+                .prop_map(|all| Value::Object(all.into_iter().collect())),
+        ]
+    });
+    prop::collection::btree_map("[abc]", inner, 0..3).prop_map(|all| Value::Object(all.into_iter().collect()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
+
+    /// Whatever somebody writes for a schema: it is refused, or it judges as a validator does that has no bounds.
+    #[test]
+    fn a_schema_is_refused_or_means_what_it_says(schema in any_schema(), all in prop::collection::vec(any_arguments(), 4)) {
+        prop_assume!(schema.is_object());
+        let Ok(ours) = Schema::new(&schema) else { return Ok(()) };
+        let plain = jsonschema::options().should_validate_formats(false).build(&schema).unwrap();
+        for arguments in all {
+            let bounded = crate::arguments::bounded(arguments.clone(), u64::MAX).unwrap();
+            let mut members = bounded.members;
+            match ours.check(&mut members, bounded.size) {
+                Ok(()) => prop_assert!(plain.is_valid(&arguments)),
+                Err(Wrong::Unfit { text, .. }) => {
+                    prop_assert!(!plain.is_valid(&arguments));
+                    prop_assert!(!text.is_empty() && text.len() < 4_000);
+                }
+                Err(Wrong::TooMuch(_)) => {}
+            }
+            prop_assert_eq!(Value::Object(members), arguments);
+        }
+    }
 }

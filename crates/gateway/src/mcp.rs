@@ -18,6 +18,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use model::{name::ServerName, visible::excerpt};
 use serde_json::{Map, Value};
 use store::audit::CallId;
+use tokio::sync::watch;
 
 use self::{
     envelope::{Message, Said},
@@ -60,6 +61,8 @@ struct Face {
     sessions: Sessions,
     seal: Seal,
     held: Held,
+    /// The service is about to end.
+    stopping: watch::Receiver<bool>,
 }
 
 /// Who asks, and how an answer may come.
@@ -75,14 +78,24 @@ struct Caller {
 }
 
 /// `/mcp` for all servers, `/servers/NAME/mcp` for one. Requests have to come with an `Arc<Principal>` among their
-/// extensions: whoever puts this somewhere sees to that.
+/// extensions: whoever puts this somewhere sees to that. Streams that would last end when `stopping` becomes true, or when
+/// nobody is left to say so.
 ///
 /// # Errors
 ///
 /// Where the system gives no random bytes.
-pub fn router(gateway: Gateway, max_sessions: usize) -> Result<Router, getrandom::Error> {
-    let face =
-        Face { gateway, sessions: Sessions::new(max_sessions), seal: Seal::new()?, held: Held::default() };
+pub fn router(
+    gateway: Gateway,
+    max_sessions: usize,
+    stopping: watch::Receiver<bool>,
+) -> Result<Router, getrandom::Error> {
+    let face = Face {
+        gateway,
+        sessions: Sessions::new(max_sessions),
+        seal: Seal::new()?,
+        held: Held::default(),
+        stopping,
+    };
     let router = Router::new().route("/mcp", any(all)).route("/servers/{name}/mcp", any(one));
     Ok(router.with_state(Arc::new(face)))
 }

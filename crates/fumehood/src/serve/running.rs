@@ -92,7 +92,8 @@ impl Service {
         })?;
         let wanted = listen.unwrap_or_else(|| serve.listen());
         let listener = TcpListener::bind(wanted).await.map_err(|error| {
-            let hint = "end what listens there, or choose another one: `--listen 127.0.0.1:0`, `serve.listen`";
+            let hint =
+                "end what listens there, or choose another one: `--listen 127.0.0.1:0`, `serve.listen`";
             Stop::new(FAILURE, format!("cannot listen at {wanted}: {error}"), hint)
         })?;
         let address = listener.local_addr()?;
@@ -115,13 +116,6 @@ impl Service {
         let policy = policy(&loaded.rules, screening.screen());
         let gateway = Gateway::new(Road::new(Arc::clone(&shelf), policy, audit.clone()), pool);
 
-        let wanted = listen.unwrap_or_else(|| serve.listen());
-        let listener = TcpListener::bind(wanted).await.map_err(|error| {
-            let hint =
-                "end what listens there, or choose another one: `--listen 127.0.0.1:0`, `serve.listen`";
-            Stop::new(FAILURE, format!("cannot listen at {wanted}: {error}"), hint)
-        })?;
-        let address = listener.local_addr()?;
         // In service mode clients are other users of the machine; a user's own service is for that user.
         let for_all = !loaded.operator.peers().is_empty();
         let socket = Socket::bind(&socket, for_all).map_err(|error| {
@@ -141,10 +135,10 @@ impl Service {
                 Box::pin(async move { audit.note(event).await })
             }),
         );
-        let router = addresses(&gateway, &door, &folders, &serve)?;
+        let (stop, stopping) = watch::channel(false);
+        let router = addresses(&gateway, &door, &folders, &serve, &stopping)?;
         let max_body = usize::try_from(serve.max_body()).unwrap_or(usize::MAX);
         let hosts = hosts(&serve, address);
-        let (stop, stopping) = watch::channel(false);
         let mut listeners = JoinSet::new();
         let over_tcp = behind(Rim::of_listener(hosts, max_body), router.clone());
         listeners.spawn(tcp(listener, over_tcp, stopping.clone()));
@@ -344,8 +338,14 @@ fn hosts(serve: &Serve, address: SocketAddr) -> Hosts {
 }
 
 /// Every address of the service. What is behind `identified` has a caller.
-fn addresses(gateway: &Gateway, door: &Door, folders: &Folders, serve: &Serve) -> anyhow::Result<Router> {
-    let faces = mcp::router(gateway.clone(), serve.max_sessions())
+fn addresses(
+    gateway: &Gateway,
+    door: &Door,
+    folders: &Folders,
+    serve: &Serve,
+    stopping: &watch::Receiver<bool>,
+) -> anyhow::Result<Router> {
+    let faces = mcp::router(gateway.clone(), serve.max_sessions(), stopping.clone())
         .context("the kernel gave no random bytes")?
         .merge(messages::router(gateway.clone()))
         .layer(from_fn_with_state(door.clone(), identified));

@@ -198,6 +198,7 @@ impl Watcher {
     async fn run(mut self, out: Out, listening: Option<Listening>) {
         let mut notices = self.face.gateway.notices();
         let mut changes = self.changes.clone();
+        let mut stopping = self.face.stopping.clone();
         let end = self.end();
         let mut policy = self.face.gateway.policy().version;
         loop {
@@ -205,6 +206,7 @@ impl Watcher {
                 biased;
                 () = out.gone() => return,
                 () = tokio::time::sleep_until(end.into()) => return,
+                () = stopped(&mut stopping) => return,
                 () = self.session_ended() => return,
                 changed = changes.changed() => {
                     if changed.is_err() {
@@ -348,4 +350,9 @@ impl Watcher {
         drop(view);
         self.say(out, "notifications/message", params).await
     }
+}
+
+/// Done when the service is about to end.
+async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    stopping.wait_for(|stopping| *stopping).await.ok();
 }

@@ -131,6 +131,16 @@ async fn logs_are_for_whoever_has_the_cell_alone() {
 }
 
 #[tokio::test]
+async fn streams_end_with_the_service() {
+    let (world, client) = world().await;
+    let mut listed = subscribe(&client, json!({ "toolsListChanged": true })).await;
+    let mut listening = client.open("2025-11-25").await.listen().await;
+    world.stop.send_replace(true);
+    assert!(listed.next().await.is_none());
+    assert!(listening.next().await.is_none());
+}
+
+#[tokio::test]
 async fn one_stream_of_a_session_speaks() {
     let (world, client) = world().await;
     let session = client.who("bob", "part").open("2025-11-25").await;

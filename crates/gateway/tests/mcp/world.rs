@@ -17,7 +17,7 @@ use gateway::{
 };
 use model::config::Operator;
 use store::audit::{Audit, Settings};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 
 use crate::servers::{Scripted, Servers, profile};
 
@@ -26,6 +26,7 @@ pub(crate) struct World {
     pub(crate) gateway: Gateway,
     pub(crate) servers: Arc<Servers>,
     pub(crate) address: SocketAddr,
+    pub(crate) stop: watch::Sender<bool>,
     _folder: tempfile::TempDir,
 }
 
@@ -49,13 +50,15 @@ impl World {
         let edges = Arc::new(AuditOfEdges(audit.clone()));
         let pool = Pool::new(Arc::clone(&servers) as _, changes, edges, Times::default());
         let gateway = Gateway::new(Road::new(shelf, policy, audit), pool);
+        let (stop, stopping) = watch::channel(false);
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let face = mcp::router(gateway.clone(), 100).unwrap().layer(axum::middleware::from_fn(known));
+        let face =
+            mcp::router(gateway.clone(), 100, stopping).unwrap().layer(axum::middleware::from_fn(known));
         let hosts = Hosts::of_port(address.port()).with_origins(["https://app.example.com"]);
         let router = behind(Rim::of_listener(hosts, MAX_BODY), face);
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { gateway, servers, address, _folder: folder }
+        Self { gateway, servers, address, stop, _folder: folder }
     }
 
     /// After a reload with another file.

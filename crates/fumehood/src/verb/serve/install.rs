@@ -89,11 +89,13 @@ pub(super) fn perform(asked: &Serve) -> anyhow::Result<ExitCode> {
         site.file("/usr/lib/sysusers.d/fumehood.conf", &sysusers(), 0o644, true)?;
     }
     site.folder(STATE, 0o700)?;
-    site.folder("/etc/fumehood", 0o750)?;
-    site.file(CONFIGURATION, STARTER, 0o640, false)?;
+    // It is the file of the whole host: whoever has none of their own reads it. Nothing in it is a secret.
+    site.folder("/etc/fumehood", 0o755)?;
+    site.file(CONFIGURATION, STARTER, 0o644, false)?;
     site.file(UNIT, &unit, 0o644, true)?;
     if is_live {
-        owned(&site)?;
+        let owner = format!("{USER}:{USER}");
+        site.run("chown", &["--no-dereference", &owner, STATE])?;
         if Path::new("/run/systemd/system").is_dir() {
             site.run("systemctl", &["daemon-reload"])?;
         }
@@ -155,14 +157,6 @@ fn user(site: &Site<'_>) -> anyhow::Result<()> {
 /// The same for a package (sysusers.d(5)).
 fn sysusers() -> String {
     format!("u {USER} - \"Fumehood\" {STATE} /usr/sbin/nologin\n")
-}
-
-/// State is the service's, its configuration root's, which the service reads.
-fn owned(site: &Site<'_>) -> anyhow::Result<()> {
-    let both = format!("{USER}:{USER}");
-    let group = format!("root:{USER}");
-    site.run("chown", &["--no-dereference", &both, STATE])?;
-    site.run("chown", &["--no-dereference", &group, "/etc/fumehood", CONFIGURATION])
 }
 
 impl Site<'_> {

@@ -31,11 +31,10 @@ fn an_installation_can_be_looked_at_and_laid_down_elsewhere() {
 
     fumehood: would make: useradd --system --user-group --home-dir /var/lib/fumehood --no-create-home --shell /usr/sbin/nologin fumehood
     fumehood: would make: the folder /var/lib/fumehood, mode 0700
-    fumehood: would make: the folder /etc/fumehood, mode 0750
-    fumehood: would make: the file /etc/fumehood/config.toml, mode 0640
+    fumehood: would make: the folder /etc/fumehood, mode 0755
+    fumehood: would make: the file /etc/fumehood/config.toml, mode 0644
     fumehood: would make: the file /etc/systemd/system/fumehood.service, mode 0644
     fumehood: would make: chown --no-dereference fumehood:fumehood /var/lib/fumehood
-    fumehood: would make: chown --no-dereference root:fumehood /etc/fumehood /etc/fumehood/config.toml
     ");
 
     let root = world.project().join("image");
@@ -45,8 +44,8 @@ fn an_installation_can_be_looked_at_and_laid_down_elsewhere() {
     --- stderr
     fumehood: the file /usr/lib/sysusers.d/fumehood.conf, mode 0644
     fumehood: the folder /var/lib/fumehood, mode 0700
-    fumehood: the folder /etc/fumehood, mode 0750
-    fumehood: the file /etc/fumehood/config.toml, mode 0640
+    fumehood: the folder /etc/fumehood, mode 0755
+    fumehood: the file /etc/fumehood/config.toml, mode 0644
     fumehood: the file /etc/systemd/system/fumehood.service, mode 0644
     ");
     let config = root.join("etc/fumehood/config.toml");
@@ -63,7 +62,7 @@ fn an_installation_can_be_looked_at_and_laid_down_elsewhere() {
         "etc/systemd/system/fumehood.service",
     ]
     .map(mode);
-    assert_eq!(modes, [0o700, 0o750, 0o640, 0o644]);
+    assert_eq!(modes, [0o700, 0o755, 0o644, 0o644]);
     verify(&root.join("etc/systemd/system/fumehood.service"));
 }
 
@@ -210,8 +209,8 @@ const CONFIGURATION: &str = "[servers.orders]\ncommand = ['sh', '/usr/local/lib/
 fn the_installed_service_serves_as_its_own_user_behind_what_the_unit_takes_from_it() {
     let Some(mut installed) = Installed::start(CONFIGURATION) else { return };
     assert_snapshot!(installed.read("modes"), @r"
-    drwxr-x--- root:fumehood /etc/fumehood
-    -rw-r----- root:fumehood /etc/fumehood/config.toml
+    drwxr-xr-x root:root /etc/fumehood
+    -rw-r--r-- root:root /etc/fumehood/config.toml
     drwx------ fumehood:fumehood /var/lib/fumehood
     -rw-r--r-- root:root /etc/systemd/system/fumehood.service
     ");
@@ -232,12 +231,8 @@ fn the_installed_service_serves_as_its_own_user_behind_what_the_unit_takes_from_
     // Another one is nobody.
     let refused = installed.get(NOBODY - 1, &["http://localhost/v1/tools"]);
     assert!(refused.contains("FH-PEER-UNKNOWN"), "{refused}");
-    // What it keeps nobody else reads: neither vault nor record, locks or logs, nor who may do what.
-    for path in [
-        "/var/lib/fumehood",
-        "/var/lib/fumehood/.local/share/fumehood/audit/audit.db",
-        "/etc/fumehood/config.toml",
-    ] {
+    // What it keeps nobody else reads: neither vault nor record, locks or logs.
+    for path in ["/var/lib/fumehood", "/var/lib/fumehood/.local/share/fumehood/audit/audit.db"] {
         let output = installed.as_user(NOBODY, &["cat", path]);
         assert!(String::from_utf8_lossy(&output.stderr).contains("Permission denied"), "{path}: {output:?}");
     }

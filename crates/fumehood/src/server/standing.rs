@@ -56,6 +56,11 @@ impl Standing {
         {
             return Ok(Self::Changed(Box::new(pending)));
         }
+        Self::as_pinned(target, folders)
+    }
+
+    /// The same of a server whose project is trusted, whatever it was seen to offer since.
+    pub(crate) fn as_pinned(target: &Target, folders: &Folders) -> anyhow::Result<Self> {
         let lock = target.lock.read()?;
         let Some(pinned) = lock.get(&target.name) else { return Ok(Self::New) };
         let accepted = accepted(target, folders, pinned)?;

@@ -49,6 +49,8 @@ pub struct Offer {
     by_name: Arc<HashMap<(Kind, String), Arc<Entry>>>,
     held: BTreeSet<(Kind, String)>,
     withheld: Option<Notice>,
+    /// It is withheld for a change that was seen, and for nothing else.
+    was_seen_to_change: bool,
     faults: Vec<Fault>,
 }
 
@@ -105,8 +107,15 @@ impl Offer {
             entries,
             held: BTreeSet::new(),
             withheld: None,
+            was_seen_to_change: false,
             faults,
         }
+    }
+
+    /// A server that was accepted, and was seen to offer something else since. Nothing of it may be used; a service that has
+    /// seen the change itself knows what differs, and goes on with the rest.
+    pub fn changed(terms: Terms, surface: Surface, notice: Notice) -> Self {
+        Self { withheld: Some(notice), was_seen_to_change: true, ..Self::accepted(terms, surface) }
     }
 
     /// A server of which nothing may be used, and nothing is listed.
@@ -118,6 +127,7 @@ impl Offer {
             by_name: Arc::default(),
             held: BTreeSet::new(),
             withheld: Some(notice),
+            was_seen_to_change: false,
             faults: Vec::new(),
         }
     }
@@ -173,7 +183,9 @@ impl Offer {
         let fingerprint = |offer: &Self| offer.surface.as_ref().map(|surface| *surface.fingerprint());
         if fingerprint(&self).is_some() && fingerprint(&self) == fingerprint(before) {
             self.held.clone_from(&before.held);
-            self.withheld = self.withheld.or_else(|| before.withheld.clone());
+            let is_known = self.was_seen_to_change && !before.held.is_empty();
+            let withheld = self.withheld.filter(|_| !is_known);
+            self.withheld = withheld.or_else(|| before.withheld.clone());
         }
         self
     }
@@ -211,6 +223,7 @@ impl Offer {
             by_name: Arc::clone(&self.by_name),
             held,
             withheld,
+            was_seen_to_change: false,
             faults: self.faults.clone(),
         })
     }

@@ -32,7 +32,7 @@ const ADDRESS = {
   additionalProperties: false,
 };
 
-export function contents({ server, sdk, changes, era }) {
+export function contents({ server, sdk, spares, change }) {
   const tool = (name, description, act, inputSchema = { type: 'object' }) =>
     server.registerTool(name, { description, inputSchema: sdk.fromJsonSchema(inputSchema) }, act);
 
@@ -107,12 +107,11 @@ export function contents({ server, sdk, changes, era }) {
     required: ['region'],
   });
 
-  // In a session the instance tells its own client; else whoever listens is told by the handler.
-  const told = (kind) => async () => {
-    if (era === 'modern') changes[`${kind}sChanged`]();
-    else await server.server[`send${kind === 'tool' ? 'Tool' : 'Prompt'}ListChanged`]();
-    return text(`The list of ${kind}s is said to have changed`);
-  };
-  tool('test_trigger_tool_change', 'Says that tools have changed', told('tool'));
-  tool('test_trigger_prompt_change', 'Says that prompts have changed', told('prompt'));
+  for (const n of [1, 2, 3]) spares.tool.push(tool(`test_spare_tool_${n}`, 'Is there to go', async () => text('Here')));
+  for (const kind of ['tool', 'prompt']) {
+    tool(`test_trigger_${kind}_change`, `Changes the list of ${kind}s`, async () => {
+      change(kind);
+      return text(`The list of ${kind}s has changed`);
+    });
+  }
 }

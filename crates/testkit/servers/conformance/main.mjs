@@ -26,6 +26,24 @@ const {
 
 const codec = sdk.createRequestStateCodec({ key: randomUUID() + randomUUID() });
 
+// How many spare entries each list has lost, and the spare entries of each session.
+const gone = { tool: 0, prompt: 0 };
+const followed = new Set();
+
+// A list that is said to have changed has: it has one spare entry less each time, until all of them are there again.
+function change(kind) {
+  gone[kind] = (gone[kind] + 1) % 4;
+  for (const spares of followed) trim(spares, kind);
+  modern.notify[`${kind}sChanged`]();
+}
+
+function trim(spares, kind) {
+  for (const [index, spare] of spares[kind].entries()) {
+    if (index < gone[kind] && spare.enabled) spare.disable();
+    if (index >= gone[kind] && !spare.enabled) spare.enable();
+  }
+}
+
 // One instance for each session, and one for each request that stands alone.
 function serverOf({ era }) {
   const server = new sdk.McpServer(
@@ -42,8 +60,13 @@ function serverOf({ era }) {
       requestState: { verify: codec.verify },
     },
   );
-  const parts = { server, sdk, codec, era, changes: modern.notify };
-  for (const part of [contents, questions, rounds, offers]) part(parts);
+  const spares = { tool: [], prompt: [] };
+  for (const part of [contents, questions, rounds, offers]) part({ server, sdk, codec, era, spares, change });
+  for (const kind of ['tool', 'prompt']) trim(spares, kind);
+  if (era === 'legacy') {
+    followed.add(spares);
+    server.server.onclose = () => void followed.delete(spares);
+  }
   return server;
 }
 

@@ -2,7 +2,7 @@
 
 import { PNG } from './contents.mjs';
 
-export function offers({ server, sdk, era }) {
+export function offers({ server, sdk, era, spares }) {
   const read = (uri, mimeType, content) => ({ contents: [{ uri, mimeType, ...content }] });
   server.registerResource(
     'static-text',
@@ -65,6 +65,10 @@ export function offers({ server, sdk, era }) {
       return { messages: [embedded, words('Please process the embedded resource above.')] };
     },
   );
+  for (const n of [1, 2, 3]) {
+    const here = async () => ({ messages: [words('Here')] });
+    spares.prompt.push(server.registerPrompt(`test_spare_prompt_${n}`, { description: 'Is there to go' }, here));
+  }
   server.registerPrompt('test_prompt_with_image', { description: 'A prompt with a picture in it' }, async () => {
     const picture = { role: 'user', content: { type: 'image', data: PNG, mimeType: 'image/png' } };
     return { messages: [picture, words('Please analyze the image above.')] };

@@ -1,9 +1,9 @@
-// Tools that ask the client something while they work, as of 2025-11-25.
+// Tools that ask the client something while they work, as of 2025-11-25. They are listed in both eras: what a server offers
+// is one thing.
 
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 
-export function questions({ server, sdk, era }) {
-  if (era !== 'legacy') return;
+export function questions({ server, sdk }) {
   const tool = (name, description, properties, act) => {
     const inputSchema = { type: 'object', properties, required: Object.keys(properties) };
     server.registerTool(name, { description, inputSchema: sdk.fromJsonSchema(inputSchema) }, act);

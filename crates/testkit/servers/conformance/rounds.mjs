@@ -1,9 +1,9 @@
-// Tools and a prompt that answer with a question, and are asked again with what came of it, as of 2026-07-28.
+// Tools and a prompt that answer with a question, and are asked again with what came of it, as of 2026-07-28. In a session
+// the SDK puts the question by itself.
 
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 
-export function rounds({ server, sdk, codec, era }) {
-  if (era !== 'modern') return;
+export function rounds({ server, sdk, codec }) {
   const { inputRequired, inputResponse, acceptedContent } = sdk;
   const tool = (name, description, act) =>
     server.registerTool(name, { description, inputSchema: sdk.fromJsonSchema({ type: 'object' }) }, async (_, ctx) => act(ctx));

@@ -135,7 +135,9 @@ fn controls(workspace: &Workspace, which: &Which) -> Command {
         return command;
     }
     let mut command = workspace.cargo(&["test", "--no-fail-fast"]);
-    command.args(FEATURE).args(["--test", "controls", "--test", "outside", "--test", "flows", "--"]);
+    command
+        .args(FEATURE)
+        .args(["--test", "controls", "--test", "outside", "--test", "flows", "--test", "identity", "--"]);
     // A guard is taken from a whole process, so one test at a time.
     command.arg("--test-threads=1").args(&which.filters);
     command

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::world::World;
 
 mod installed;
+mod people;
 mod running;
 
 /// A world whose operator declares that server and has accepted it.

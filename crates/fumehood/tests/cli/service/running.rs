@@ -15,14 +15,14 @@ use super::accepted;
 use crate::cli::world::{World, signal, within};
 
 /// A service of this world on loopback, with a key, and its log.
-struct Served {
+pub(super) struct Served {
     service: Child,
     address: String,
     log: PathBuf,
 }
 
 impl Served {
-    fn start(world: &World, more: &[&str]) -> Self {
+    pub(super) fn start(world: &World, more: &[&str]) -> Self {
         let log = world.write("log", "");
         let words = [&["serve", "--listen", "127.0.0.1:0"], more].concat();
         let mut service = world.command(&words);
@@ -36,7 +36,7 @@ impl Served {
         served
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
     }
 
@@ -47,7 +47,7 @@ impl Served {
         lines.into_iter().find(|line| line.get("message").and_then(Value::as_str) == Some(message))
     }
 
-    fn ask(&self, path: &str, more: &[&str]) -> String {
+    pub(super) fn ask(&self, path: &str, more: &[&str]) -> String {
         let url = format!("http://{}{path}", self.address);
         let mut command = Command::new("curl");
         let output = command.args(["-sS", "--max-time", "30"]).args(more).arg(url).output().unwrap();
@@ -60,7 +60,7 @@ impl Served {
     }
 
     /// Ends it by a signal; what it left on stdout.
-    fn end(mut self) -> String {
+    pub(super) fn end(mut self) -> String {
         signal(i32::try_from(self.service.id()).unwrap(), Signal::TERM);
         assert!(self.service.wait().unwrap().success(), "{}", self.text());
         let mut said = String::new();

@@ -47,6 +47,7 @@ pub(crate) fn carry_inside(port: u16, dial: Dial, notes: Notes) -> Inside {
                         carrier.take(message).await;
                     }
                 }
+                carrier.settle().await;
             } => None,
             error = carrier.broken() => Some(error),
         };

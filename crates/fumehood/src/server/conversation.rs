@@ -5,7 +5,10 @@ use std::{collections::VecDeque, process::ExitCode, thread, time::Duration};
 use cell::folders::Folders;
 use cell_api::order::{EndOrder, StderrMode};
 use gateway::front::{Front, Order};
-use model::stdio::{Frame, Framer, Stray};
+use model::{
+    config::Transport,
+    stdio::{Frame, Framer, Stray},
+};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use super::{
@@ -196,7 +199,9 @@ impl Talk {
     fn begin(&mut self, (spec, package): Starting) {
         self.front.starting();
         let stderr = if self.verbose { StderrMode::Lossy } else { StderrMode::False };
-        self.running = Some(Running::begin(self.folders.clone(), spec, package, stderr, self.verbose));
+        let transport = self.target.transport;
+        let folders = self.folders.clone();
+        self.running = Some(Running::begin(folders, spec, package, transport, stderr, self.verbose));
     }
 
     /// A call comes back from the road.
@@ -351,12 +356,18 @@ impl Talk {
             let end = running.outcome()?;
             return Some(match end {
                 _ if self.changed => CHANGED.into(),
+                Outcome::Ended(_) if self.ends_by_signal() => ExitCode::SUCCESS,
                 Outcome::Ended(end) => ending::code(end).into(),
                 Outcome::Lost => FAILURE.into(),
             });
         }
         let waits = self.front.is_waiting() || self.walks.is_walking();
         (self.client_left && !waits).then(|| if self.changed { CHANGED.into() } else { ExitCode::SUCCESS })
+    }
+
+    /// Whether a signal is how it ends once its client has left: to a server that listens no stdin says so.
+    fn ends_by_signal(&self) -> bool {
+        self.client_left && matches!(self.target.transport, Transport::Http { .. })
     }
 
     /// What is left for the client is written, where it still reads.
@@ -372,7 +383,8 @@ impl Talk {
         self.walks.finish().await;
         if let Some(running) = self.running.take() {
             // Whoever has ended us by a signal knows why it ended.
-            let is_known = self.changed || signalled.is_some_and(|number| number != SIGPIPE);
+            let is_known =
+                self.changed || self.ends_by_signal() || signalled.is_some_and(|number| number != SIGPIPE);
             running.finish(&self.target, self.verbose, is_known).await;
         }
         Ok(signalled.map_or(code, |number| (128 + number).into()))

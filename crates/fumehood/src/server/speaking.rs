@@ -6,7 +6,7 @@ use std::{io, time::Duration};
 use cell_api::{
     client::ClientError,
     error::{ErrorBody, ErrorCode},
-    order::StderrMode,
+    order::{EndOrder, StderrMode},
 };
 use model::{
     config::Transport,
@@ -30,6 +30,8 @@ use crate::{
 
 /// How long a server may take from its start until it listens.
 const LISTENING: Duration = Duration::from_secs(60);
+/// How long a server that listens has from the end of its stdin to `SIGTERM`, ms.
+const LISTENERS_GRACE_MS: u64 = 100;
 /// How long is waited before it is tried again, at first and at most.
 const PAUSE: Duration = Duration::from_millis(20);
 const MAX_PAUSE: Duration = Duration::from_millis(500);
@@ -53,6 +55,15 @@ pub(crate) async fn begin(
     }
 }
 
+/// How it is ended, where `order` is meant for one that reads its stdin: to a server that listens the end of that says
+/// nothing, and it is not waited for.
+pub(crate) fn ending(transport: Transport, order: EndOrder) -> EndOrder {
+    match transport {
+        Transport::Stdio => order,
+        Transport::Http { .. } => EndOrder { grace_ms: order.grace_ms.min(LISTENERS_GRACE_MS), ..order },
+    }
+}
+
 async fn by_http(reach: Reach, mut own: Attachment, port: u16) -> anyhow::Result<Attachment> {
     let (strays, to_log) = mpsc::channel(WAITING);
     let logged = reach.clone();
@@ -70,12 +81,14 @@ async fn by_http(reach: Reach, mut own: Attachment, port: u16) -> anyhow::Result
     let (tell, heard) = mpsc::channel(WAITING);
     let (say, said) = mpsc::channel(WAITING);
     let Inside { say: to_server, hear, lost, left } = inside;
-    tokio::task::spawn_local(speak(said, to_server, left, own.say));
+    tokio::task::spawn_local(speak(said, to_server, left, own.say.clone()));
     tokio::task::spawn_local(async move {
         for bytes in said_early {
             tell.send(Heard::Stderr(bytes)).await.ok();
         }
         listen(own.heard, hear, lost, prints, tell).await;
+        // The process's own connection ends with the last who could say something.
+        drop(own.say);
     });
     Ok(Attachment { heard, say })
 }
@@ -182,13 +195,13 @@ async fn listen(
                 }
                 heard => heard,
             },
-            line = hear.recv(), if speaks => match line {
-                Some(line) => Heard::Stdout(line),
-                None => {
+            line = hear.recv(), if speaks => {
+                let Some(line) = line else {
                     speaks = false;
                     continue;
-                }
-            },
+                };
+                Heard::Stdout(line)
+            }
             // What came before it is told before it.
             why = &mut lost, if carries && !speaks => {
                 carries = false;

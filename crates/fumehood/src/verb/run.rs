@@ -99,7 +99,7 @@ async fn reviewed(
     target: Target,
     publish: &[Publish],
 ) -> anyhow::Result<ExitCode> {
-    if target.transport != Transport::Stdio || !publish.is_empty() {
+    if !publish.is_empty() {
         let message = "what a server says on a port of its own is not compared with what was accepted";
         let hint = "add `--unreviewed` where it is a program of this machine, or let it speak by stdio";
         return Err(Stop::new(USAGE, message, hint).into());

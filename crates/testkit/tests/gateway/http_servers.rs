@@ -98,6 +98,17 @@ fn a_request_without_a_session_says_in_its_headers_what_it_is() {
 }
 
 #[test]
+fn its_client_by_stdio_knows_no_difference() {
+    let scene = scene();
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "whoami" } });
+    let ran = scene.run(&["run", "web"], &format!("{hello}\n{call}\n"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("nobody"), "{ran:?}");
+}
+
+#[test]
 fn one_that_ends_before_it_listens_is_told_of_at_its_review() {
     let scene = scene();
     let refused = scene.run(&["review", "brief", "--json"], "");

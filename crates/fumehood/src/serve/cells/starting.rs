@@ -30,9 +30,6 @@ use crate::{
     stop::Stop,
 };
 
-/// How long a server that listens has from the end of its stdin to `SIGTERM`, ms.
-const LISTENERS_GRACE_MS: u64 = 100;
-
 /// A cell that has just begun.
 pub(super) struct Started {
     pub(super) session: Session,
@@ -80,9 +77,7 @@ pub(super) async fn start(
     };
     let (session, attachment) = started.await.map_err(|error| failed(error, who))?;
     let has_session = matches!(target.transport, Transport::Http { .. });
-    // The end of its stdin says nothing to a server that listens.
-    let grace_ms = if has_session { LISTENERS_GRACE_MS } else { EndOrder::default().grace_ms };
-    let end = EndOrder { grace_ms, ..EndOrder::default() };
+    let end = speaking::ending(target.transport, EndOrder::default());
     Ok(Started { session, attachment, package, end, has_session, speaks_http, spec })
 }
 

@@ -1,6 +1,6 @@
 //! The cell of a session: being built, running, ended.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use cell::folders::Folders;
 use cell_api::{
@@ -8,12 +8,14 @@ use cell_api::{
     order::{EndOrder, StderrMode},
     spec::CellSpec,
 };
+use model::config::Transport;
 use tokio::sync::{
     Notify,
     mpsc::{self, Receiver, Sender},
 };
 
 use super::{Attachment, Heard, Said, Target};
+use crate::server::speaking;
 use crate::{attend, ending, session::Session, terminal};
 
 /// What comes of it.
@@ -44,6 +46,7 @@ pub(super) struct Running {
     up: Option<Up>,
     outcome: Option<Outcome>,
     has_left: bool,
+    transport: Transport,
     verbose: bool,
     /// An end that was ordered before there was a cell.
     wish: Option<EndOrder>,
@@ -63,6 +66,7 @@ impl Running {
         folders: Folders,
         spec: CellSpec,
         package: Option<Arc<packages::Package>>,
+        transport: Transport,
         stderr: StderrMode,
         verbose: bool,
     ) -> Self {
@@ -81,8 +85,13 @@ impl Running {
                 }
             };
             let session = Session::begin_when(folders, &spec, None, ready).await?;
-            let attachment = Attachment::begin(session.attach(stderr).await?);
-            Ok((session, attachment))
+            match speaking::begin(&session, transport, stderr).await {
+                Ok(attachment) => Ok((session, attachment)),
+                Err(error) => {
+                    session.finish().await;
+                    Err(error)
+                }
+            }
         };
         Self {
             building: Some(Box::pin(building)),
@@ -90,6 +99,7 @@ impl Running {
             up: None,
             outcome: None,
             has_left: false,
+            transport,
             verbose,
             wish: None,
             strays,
@@ -118,8 +128,14 @@ impl Running {
             self.wish = Some(order);
             return;
         };
-        let reach = up.session.reach();
+        let (reach, transport) = (up.session.reach(), self.transport);
+        let session = matches!(transport, Transport::Http { .. }).then(|| up.attachment.say.clone());
         tokio::task::spawn_local(async move {
+            if let Some(session) = session {
+                // What it was asked it may still answer.
+                tokio::time::timeout(Duration::from_millis(order.grace_ms), session.closed()).await.ok();
+            }
+            let order = speaking::ending(transport, order);
             if let Ok(mut client) = reach.another().await {
                 client.end(order).await.ok();
             }

@@ -42,18 +42,14 @@ pub(super) fn perform(
     let value = super::value(&name)?;
     let kept = |vault: &mut secrets::vault::Vault| {
         let (name, binding, now) = (name.clone(), binding.clone(), super::now());
-        Ok::<bool, VaultError>(match user.clone() {
-            Some(user) => {
-                let was_there = vault.has_for(&name, &user.key);
-                vault.set_for(name, user, binding, value, now)?;
-                was_there
-            }
-            None => {
-                let was_there = vault.entries().contains_key(&name);
-                vault.set(name, binding, value, now)?;
-                was_there
-            }
-        })
+        if let Some(user) = user.clone() {
+            let was_there = vault.has_for(&name, &user.key);
+            vault.set_for(name, user, binding, value, now)?;
+            return Ok::<bool, VaultError>(was_there);
+        }
+        let was_there = vault.entries().contains_key(&name);
+        vault.set(name, binding, value, now)?;
+        Ok(was_there)
     };
     let was_there = store.change(&mut AtTerminal::default(), kept).map_err(Stop::from)?;
     let how = if was_there { "has another value and binding" } else { "is in the vault" };

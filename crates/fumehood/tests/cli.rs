@@ -6,6 +6,7 @@ mod cli {
     mod edge;
     mod ends;
     mod network;
+    mod policy;
     mod records;
     mod secrets;
     mod service;

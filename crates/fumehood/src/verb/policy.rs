@@ -94,7 +94,8 @@ fn caller<'a>(word: &str, operator: &Operator, verifiers: &'a [Verifier]) -> any
         } else {
             format!("there are {}", names.join(", "))
         };
-        Stop::new(USAGE, format!("--as: no {what} is called `{}`", visible(word)), hint)
+        let name = word.split_once(':').map_or(word, |(_, name)| name);
+        Stop::new(USAGE, format!("--as: no {what} is called `{}`", visible(name)), hint)
     };
     if let Some(name) = word.strip_prefix("key:") {
         let keys = operator.keys();

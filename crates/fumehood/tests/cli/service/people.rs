@@ -1,4 +1,4 @@
-//! The service with tokens of a real OpenID provider, as a person and a program have them.
+//! The service and whoever asks it: people and programs with tokens of a real OpenID provider, and those who show nothing.
 
 #![expect(clippy::indexing_slicing, reason = "JSON of an answer")]
 
@@ -74,4 +74,41 @@ fn a_person_who_signed_in_has_what_the_role_has_and_acts_as_nobody_else() {
         assert!(!log.contains(token.as_str().unwrap()), "a token stands in the log");
     }
     assert_eq!(served.end(), "", "stdout is nobody's");
+}
+
+#[test]
+fn a_server_that_is_passed_through_is_no_open_door() {
+    let (stranger, member) = ("fh_stranger", "fh_member");
+    let digest = |key: &str| model::digest::Digest::of(key.as_bytes()).hex();
+    let world = accepted(&format!(
+        "profile = 'pass-through'\n[roles.support]\ntools = ['orders/get_order']\n\
+         [keys.stranger]\nsha256 = '{}'\n[keys.member]\nsha256 = '{}'\nroles = ['support']\n",
+        digest(stranger),
+        digest(member)
+    ));
+    let served = Served::start(&world, &[]);
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" },
+    } });
+    let asked = |path: &str| {
+        let (json, both) = ("content-type: application/json", "accept: application/json, text/event-stream");
+        served.ask(path, &["-H", json, "-H", both, "-d", &initialize.to_string(), "-w", " %{http_code}"])
+    };
+    for path in ["/mcp", "/servers/orders/mcp", "/v1/tools", "/v1/tool-calls"] {
+        let answer = asked(path);
+        assert!(answer.ends_with(" 401") && answer.contains("FH-IDENTITY-NONE"), "{path}: {answer}");
+    }
+    let call = |key: &str| {
+        let block = json!({ "type": "tool_use", "id": "t1", "name": "orders__get_order", "input": { "id": "1", "user_id": "u" } });
+        let header = format!("authorization: Bearer {key}");
+        let json = "content-type: application/json";
+        let list: Value = serde_json::from_str(&served.ask("/v1/tools", &["-H", &header])).unwrap();
+        let answer = served.ask("/v1/tool-calls", &["-H", &header, "-H", json, "-d", &block.to_string()]);
+        (list["tools"].as_array().unwrap().len(), answer)
+    };
+    let (seen, answer) = call(stranger);
+    assert!(seen == 0 && answer.contains("Unknown tool") && !answer.contains("order of"), "{answer}");
+    let (seen, answer) = call(member);
+    assert!(seen == 1 && answer.contains("order of u"), "{answer}\n{}", served.text());
+    assert_eq!(served.end(), "");
 }

@@ -12,15 +12,15 @@ use model::visible::excerpt;
 use serde_json::{Map, Value};
 
 use crate::arguments::{self, Bounded};
-use crate::binding;
 use crate::guard;
 use crate::object::{Object, Verb};
 use crate::principal::Principal;
 use crate::refusal::{Code, Refusal};
 use crate::screen::{Finding, Screen};
 
+mod binding;
 mod error;
-pub(crate) mod schema;
+mod schema;
 mod shown;
 mod wrong;
 

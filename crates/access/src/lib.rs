@@ -27,5 +27,4 @@ pub mod rules;
 pub mod screen;
 pub mod token;
 
-mod binding;
 mod place;

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use model::config::BindSource;
 use serde_json::Value;
 
-use crate::gate::schema;
+use super::schema;
 use crate::principal::Principal;
 
 /// What the caller's identity has for a parameter; nothing where it has not.
-pub(crate) fn value(source: &BindSource, who: &Principal) -> Option<Value> {
+pub(super) fn value(source: &BindSource, who: &Principal) -> Option<Value> {
     match source {
         BindSource::Subject => Some(who.subject().into()),
         BindSource::Issuer => Some(who.issuer().into()),
@@ -20,7 +20,7 @@ pub(crate) fn value(source: &BindSource, who: &Principal) -> Option<Value> {
 
 /// The value as the schema of the parameter has it: a whole number for its digits and digits for a whole number, where the
 /// schema has the other one only. Nothing else is made of anything else.
-pub(crate) fn fitted(value: Value, wanted: &BTreeSet<String>) -> Value {
+pub(super) fn fitted(value: Value, wanted: &BTreeSet<String>) -> Value {
     let wants = |name: &str| wanted.contains(name);
     match &value {
         Value::String(text) if !wants("string") && (wants("integer") || wants("number")) => {
@@ -37,7 +37,7 @@ pub(crate) fn fitted(value: Value, wanted: &BTreeSet<String>) -> Value {
 }
 
 /// The types that the schema of a parameter has; none where it does not say.
-pub(crate) fn wanted(root: &Value, parameter: &str) -> BTreeSet<String> {
+pub(super) fn wanted(root: &Value, parameter: &str) -> BTreeSet<String> {
     let mut at = root.get("properties").and_then(|properties| properties.get(parameter));
     // As many steps as a schema may have in a row.
     for _ in 0..schema::MAX_CHAIN {

@@ -51,6 +51,17 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<File>, AuditError> {
     }
 }
 
+/// Looks at a file without opening it; its inode, or nothing where there is none. Closing a file takes every lock away that
+/// this process has on it (fcntl(2)), also those of a database that it has open.
+pub(super) fn look_at(path: &Path) -> Result<Option<u64>, AuditError> {
+    match fs::symlink_metadata(path) {
+        Ok(facts) if facts.is_file() => check(path, &facts).map(|()| Some(facts.ino())),
+        Ok(_) => Err(AuditError::Kind { path: path.to_owned(), wanted: "a file" }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed("looking at", path)(error)),
+    }
+}
+
 /// Links are not followed, and nobody is waited for at the other end of a FIFO (open(2)).
 fn open(path: &Path, options: &mut OpenOptions) -> Result<File, AuditError> {
     let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or_default();

@@ -1,8 +1,6 @@
 //! The database that rows lie in: SQLite, by `sqlx`. Only this file and those beneath it name either.
 
 use std::{
-    fs,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -72,14 +70,15 @@ impl Database {
         let path = folder.join(FILE);
         let lock = own::open_or_make(&folder.join(LOCK))?;
         own::lock(&lock, &folder.join(LOCK))?;
-        if let Some(known) = known.filter(|known| known.seq > 0)
-            && !path.try_exists().map_err(own::failed("looking at", &path))?
-        {
+        let found = own::look_at(&path)?;
+        if let Some(known) = known.filter(|known| known.seq > 0 && found.is_none()) {
             return Err(AuditError::Truncated { path, found: 0, written: known.seq });
         }
-        // SQLite gives its other files the rights of this one.
-        let file = own::open_or_make(&path)?;
-        let inode = file.metadata().map_err(own::failed("looking at", &path))?.ino();
+        if found.is_none() {
+            // SQLite gives its other files the rights of this one.
+            drop(own::open_or_make(&path)?);
+        }
+        let inode = own::look_at(&path)?.unwrap_or_default();
         reached(Step::FileMade);
         let options = SqliteConnectOptions::new()
             .filename(&path)
@@ -113,8 +112,7 @@ impl Database {
         known: Option<Head>,
         spilled: Option<Spilled<'_>>,
     ) -> Result<Vec<Head>, AuditError> {
-        let facts = fs::metadata(&self.path).map_err(own::failed("looking at", &self.path))?;
-        if facts.ino() != self.inode {
+        if own::look_at(&self.path)? != Some(self.inode) {
             return Err(AuditError::Kind { path: self.path.clone(), wanted: "the record that was opened" });
         }
         let failed = failed(&self.path);

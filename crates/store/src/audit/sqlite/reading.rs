@@ -36,7 +36,7 @@ impl Reader {
     pub(in crate::audit) async fn open(folder: &Path) -> Result<Self, AuditError> {
         own::check_folder(folder)?;
         let path = folder.join(FILE);
-        if own::open_to_read(&path)?.is_none() {
+        if own::look_at(&path)?.is_none() {
             return Err(AuditError::Missing(folder.to_owned()));
         }
         let options = SqliteConnectOptions::new()

@@ -25,6 +25,9 @@ pub use hosts::{HostError, Hosts};
 /// How long a body may take to come in.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
+/// Headers that pages may send, besides those that begin with `mcp-`.
+const HEADERS: [&str; 4] = ["accept", "authorization", "content-type", "last-event-id"];
+
 /// Largest body of a request where nothing else is said, in bytes: 4 MiB.
 pub const DEFAULT_BODY: usize = 4 << 20;
 
@@ -71,7 +74,7 @@ async fn pass(State(rim): State<Arc<Rim>>, request: Request, next: Next) -> Resp
     }
     let origin = rim.hosts.as_ref().and_then(|hosts| hosts.shares_with(&parts.headers));
     if let Some(origin) = origin.clone().filter(|_| parts.method == Method::OPTIONS) {
-        return preflight(origin);
+        return preflight(&parts.headers, origin);
     }
     parts.extensions.insert(rim);
     let mut response = next.run(Request::from_parts(parts, body)).await;
@@ -82,20 +85,20 @@ async fn pass(State(rim): State<Arc<Rim>>, request: Request, next: Next) -> Resp
 }
 
 /// Pages of origins that were named in the configuration may read what we answer (Fetch, CORS protocol).
-fn preflight(origin: HeaderValue) -> Response {
+fn preflight(asked: &HeaderMap, origin: HeaderValue) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
     share(headers, origin);
-    for (name, value) in [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
-        (
-            header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, accept, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name",
-        ),
-        (header::ACCESS_CONTROL_MAX_AGE, "600"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
+    let names = single(asked, &header::ACCESS_CONTROL_REQUEST_HEADERS).ok().flatten().unwrap_or_default();
+    let names = names.split(',').map(str::trim).filter(|name| {
+        let name = name.to_ascii_lowercase();
+        HEADERS.contains(&name.as_str()) || name.starts_with("mcp-")
+    });
+    if let Ok(names) = HeaderValue::from_str(&names.collect::<Vec<_>>().join(", ")) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names);
     }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     response
 }
 

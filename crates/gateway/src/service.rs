@@ -12,13 +12,14 @@ use arc_swap::ArcSwap;
 use model::{config::Whose, digest::Digest, name::ServerName};
 use store::audit::Audit;
 use tokio::sync::{broadcast, watch};
+use tools::surface::Kind;
 
 use crate::{
     call::{Concluded, Received, Scope},
     pool::{CellKey, Holder, Pool, Told},
     road::{Identified, Recorded, Turned},
     shelf::Shelf,
-    view::View,
+    view::{Glimpse, View},
 };
 
 mod joined;
@@ -103,6 +104,12 @@ impl Gateway {
     /// What a caller may use now. It is made for one message of this caller, and for nobody else.
     pub fn view(&self, who: &Principal, scope: &Scope) -> View {
         View::of(&self.0.road.shelf.stock(), &*self.0.road.policy.load().authorizer, who, scope)
+    }
+
+    /// What a caller sees under one name; none where no server is meant. As [`Gateway::view`], without its lists.
+    pub fn glimpse(&self, who: &Principal, scope: &Scope, kinds: &[Kind], name: &str) -> Option<Glimpse> {
+        let authorizer = &self.0.road.policy.load().authorizer;
+        Glimpse::of(&self.0.road.shelf.stock(), &**authorizer, who, scope, kinds, name)
     }
 
     /// The road, from a request to its end. Where the future is dropped, the caller went away: what is being done is taken

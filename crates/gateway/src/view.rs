@@ -8,7 +8,7 @@ use tools::surface::Kind;
 
 use crate::{
     call::Scope,
-    guard,
+    guard, names,
     shelf::{Entry, Offer, Shown, Stock},
 };
 
@@ -166,6 +166,48 @@ impl View {
             Kind::Resource => &mut self.resources,
             Kind::ResourceTemplate => &mut self.templates,
         }
+    }
+}
+
+/// One thing as a caller sees it, without lists being made for it: what a [`View`] made at the same moment has of it.
+#[derive(Debug)]
+pub struct Glimpse {
+    /// The entry, where the caller sees one of this name.
+    pub shown: Option<Arc<Shown>>,
+    /// Whose it is, or would be.
+    pub offer: Arc<Offer>,
+}
+
+impl Glimpse {
+    /// What `who` sees of `stock` under `name`, of the first of `kinds` that has it; none where no server in scope is meant.
+    pub fn of(
+        stock: &Stock,
+        authorizer: &dyn Authorizer,
+        who: &Principal,
+        scope: &Scope,
+        kinds: &[Kind],
+        name: &str,
+    ) -> Option<Self> {
+        let entry = match scope {
+            Scope::All => kinds.iter().find_map(|kind| stock.public(*kind, name)),
+            Scope::Server(server) => {
+                let offer = stock.offer(server)?;
+                kinds.iter().find_map(|kind| offer.entry(*kind, name))
+            }
+        };
+        let server = match (entry, scope) {
+            (Some(entry), _) => entry.server().clone(),
+            (None, Scope::Server(server)) => server.clone(),
+            (None, Scope::All) => names::plain_uri(name)?.0,
+        };
+        let offer = stock.offer(&server).filter(|offer| in_scope(offer, who, scope))?;
+        let shown =
+            entry.filter(|entry| !offer.is_held(entry.kind(), entry.plain()) && sees(authorizer, who, entry));
+        let shown = shown.map(|entry| match scope {
+            Scope::All => Arc::clone(entry.in_all()),
+            Scope::Server(_) => Arc::clone(entry.alone()),
+        });
+        Some(Self { shown, offer: Arc::clone(offer) })
     }
 }
 

@@ -165,6 +165,14 @@ async fn answer(
     id: &Value,
     said: Said,
 ) -> Result<Response, Fault> {
+    if let Some(verb) = verb_of(&said.method) {
+        let Said { params, meta, .. } = said;
+        let subject = Subject::of(verb, &params, &face.gateway, &caller.principal, &caller.scope)?;
+        let begun = session.begin(id).map_err(|why| Fault::bad(INVALID_REQUEST, why))?;
+        let client = client(&session, meta, subject.is_pass_through());
+        let call = Call::begin(face, caller, session, begun, subject, params, client);
+        return Ok(call.respond(id.clone()).await);
+    }
     let view = face.gateway.view(&caller.principal, &caller.scope);
     if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.method() == said.method) {
         if !discovery::capabilities(&view).contains_key(kind.capability()) {
@@ -172,15 +180,6 @@ async fn answer(
         }
         let page = lists::page(kind, view.list(kind), said.params.get("cursor"))?;
         return Ok(rpc::response(id, &Ok(page)));
-    }
-    if let Some(verb) = verb_of(&said.method) {
-        let Said { params, meta, .. } = said;
-        let subject = Subject::of(verb, &params, &view, &caller.scope)?;
-        drop(view);
-        let begun = session.begin(id).map_err(|why| Fault::bad(INVALID_REQUEST, why))?;
-        let client = client(&session, meta, subject.is_pass_through());
-        let call = Call::begin(face, caller, session, begun, subject, params, client);
-        return Ok(call.respond(id.clone()).await);
     }
     let result = small(&face, &caller, &session, &view, &said).await?;
     Ok(rpc::response(id, &Ok(result)))
@@ -215,7 +214,7 @@ async fn small(
                 return Err(Fault::new(rpc::REFUSED, "FH-SESSIONS: one session follows no more addresses")
                     .data(json!({ "code": "FH-SESSIONS" })));
             }
-            let subscription = watching::may_follow(face, caller, view, uri, false).await?;
+            let subscription = watching::may_follow(face, caller, uri, false).await?;
             session.follow(uri.to_owned(), subscription);
         }
         "resources/unsubscribe" if follows => {

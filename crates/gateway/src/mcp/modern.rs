@@ -58,16 +58,13 @@ async fn answer(
 ) -> Result<Response, Fault> {
     let capabilities = preamble(&said, version)?;
     routing_headers::check(&caller.headers, &said)?;
+    if let Some(verb) = verb_of(&said.method) {
+        return walk(face, caller, id, verb, said, capabilities).await;
+    }
     let view = face.gateway.view(&caller.principal, &caller.scope);
     if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.method() == said.method) {
         let outcome = list(kind, &view, &said.params)?;
         return Ok(rpc::response(id, &Ok(finished(outcome, &view))));
-    }
-    if let Some(verb) = verb_of(&said.method) {
-        if verb == Verb::Complete && discovery::capabilities(&view).get("completions").is_none() {
-            return Err(no_method(&said.method));
-        }
-        return walk(face, caller, view, id, verb, said, capabilities).await;
     }
     match said.method.as_str() {
         "server/discover" if view.is_empty() && caller.scope != Scope::All => Ok(nothing_here(Some(id))),
@@ -127,21 +124,27 @@ fn finished(mut result: Map<String, Value>, view: &View) -> Map<String, Value> {
 async fn walk(
     face: Arc<Face>,
     caller: Arc<Caller>,
-    view: View,
     id: &Value,
     verb: Verb,
     said: Said,
     capabilities: Value,
 ) -> Result<Response, Fault> {
     let Said { method, mut params, meta, .. } = said;
-    let subject = Subject::of(verb, &params, &view, &caller.scope)?;
+    if verb == Verb::Complete {
+        let view = face.gateway.view(&caller.principal, &caller.scope);
+        if !discovery::capabilities(&view).contains_key("completions") {
+            return Err(no_method(&method));
+        }
+    }
+    let subject = Subject::of(verb, &params, &face.gateway, &caller.principal, &caller.scope)?;
     if let Some(tool) = &subject.tool {
         routing_headers::check_params(&caller.headers, tool, params.get("arguments"))?;
     }
     let digest = digest(&caller, &method, &params);
     let client = client(meta, &capabilities, subject.is_pass_through());
     let responses = responses(&params)?;
-    let asked = Asked { face, caller, subject, capabilities, digest, server_info: view.server_info() };
+    let server_info = subject.server_info(&caller.scope);
+    let asked = Asked { face, caller, subject, capabilities, digest, server_info };
     let call = match params.remove("requestState") {
         None => {
             // Answers to what nobody has asked: the server has to ask first.
@@ -159,7 +162,12 @@ async fn walk(
                     let waiting = asked.face.held.take(&call, &asked.caller.key, Instant::now());
                     let waiting = waiting.ok_or_else(|| not_taken(StateError::Expired))?;
                     // What was allowed then may not be so any more: dropping it takes the call back.
-                    if !asked.subject.is_still(&view) && !guard::off("mcp-held-seen") {
+                    let is_still = asked.subject.is_still(
+                        &asked.face.gateway,
+                        &asked.caller.principal,
+                        &asked.caller.scope,
+                    );
+                    if !is_still && !guard::off("mcp-held-seen") {
                         return Err(unknown(verb, &asked.subject.name, true));
                     }
                     Call::goes_on(asked, call, waiting, &responses)

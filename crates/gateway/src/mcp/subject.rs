@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use access::Verb;
+use access::{Verb, principal::Principal};
 use model::name::ServerName;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tools::surface::Kind;
 
 use super::{
     questions::Asker,
     rpc::{Fault, INVALID_PARAMS},
 };
-use crate::{
-    call::Scope,
-    names,
-    shelf::{Offer, Shown},
-    view::View,
-};
+use crate::{call::Scope, service::Gateway, shelf::Offer, view::Glimpse};
 
 /// What a request is about.
 #[derive(Debug)]
@@ -40,7 +35,8 @@ impl Subject {
     pub(super) fn of(
         verb: Verb,
         params: &Map<String, Value>,
-        view: &View,
+        gateway: &Gateway,
+        who: &Principal,
         scope: &Scope,
     ) -> Result<Self, Fault> {
         let name = match verb {
@@ -51,23 +47,20 @@ impl Subject {
                 of => text(of.and_then(|of| of.get("uri")), "ref.uri"),
             },
         }?;
-        let find = |kind: Kind| shown(view.list(kind), &name);
-        let entry = match verb {
-            Verb::CallTool => find(Kind::Tool),
-            Verb::GetPrompt => find(Kind::Prompt),
-            Verb::ReadResource | Verb::Subscribe => find(Kind::Resource),
-            Verb::Complete => {
-                find(Kind::Prompt).or_else(|| find(Kind::ResourceTemplate)).or_else(|| find(Kind::Resource))
-            }
+        let (offer, shown) = match gateway.glimpse(who, scope, kinds(verb), &name) {
+            Some(Glimpse { offer, shown }) => (Some(offer), shown),
+            None => (None, None),
         };
-        let server = match (entry, scope) {
-            (Some(entry), _) => Some(entry.server.clone()),
-            (None, Scope::Server(server)) => Some(server.clone()),
-            (None, Scope::All) => names::plain_uri(&name).map(|(server, _)| server),
-        };
-        let offer = server.and_then(|name| view.offers().iter().find(|offer| *offer.name() == name));
-        let tool = entry.filter(|_| verb == Verb::CallTool).map(|entry| Arc::clone(&entry.value));
-        Ok(Self { verb, tool, offer: offer.cloned(), name })
+        let tool = shown.filter(|_| verb == Verb::CallTool).map(|shown| Arc::clone(&shown.value));
+        Ok(Self { verb, tool, offer, name })
+    }
+
+    /// Who answers: of one server its own name, as it was accepted.
+    pub(super) fn server_info(&self, scope: &Scope) -> Value {
+        match (scope, self.offer.as_ref().and_then(|offer| offer.surface())) {
+            (Scope::Server(_), Some(surface)) => surface.server_info().clone(),
+            _ => json!({ "name": "fumehood", "version": env!("CARGO_PKG_VERSION") }),
+        }
     }
 
     /// Whose it is.
@@ -86,25 +79,29 @@ impl Subject {
         Some(Asker { server: &terms.name, pass_through: terms.pass_through, hosts: &terms.hosts })
     }
 
-    /// Whether a caller with this view sees it as well.
-    pub(super) fn is_still(&self, view: &View) -> bool {
-        let kind = match self.verb {
-            Verb::CallTool => Kind::Tool,
-            Verb::GetPrompt => Kind::Prompt,
+    /// Whether the caller sees it still, and it is of the same server.
+    pub(super) fn is_still(&self, gateway: &Gateway, who: &Principal, scope: &Scope) -> bool {
+        match self.verb {
+            Verb::CallTool | Verb::GetPrompt => {
+                let now = gateway.glimpse(who, scope, kinds(self.verb), &self.name);
+                now.and_then(|now| now.shown).is_some_and(|shown| Some(&shown.server) == self.server())
+            }
             // What is read is often not listed: the server has to be one that is seen.
             Verb::ReadResource | Verb::Subscribe | Verb::Complete => {
-                return self.server().is_some_and(|server| view.offers().iter().any(|o| o.name() == server));
+                let view = gateway.view(who, scope);
+                self.server().is_some_and(|server| view.offers().iter().any(|offer| offer.name() == server))
             }
-        };
-        let now = shown(view.list(kind), &self.name);
-        now.is_some_and(|now| Some(&now.server) == self.server())
+        }
     }
 }
 
-/// Lists are sorted by name.
-fn shown<'a>(list: &'a [Arc<Shown>], name: &str) -> Option<&'a Arc<Shown>> {
-    let at = list.binary_search_by(|entry| entry.name.as_str().cmp(name)).ok()?;
-    list.get(at)
+fn kinds(verb: Verb) -> &'static [Kind] {
+    match verb {
+        Verb::CallTool => &[Kind::Tool],
+        Verb::GetPrompt => &[Kind::Prompt],
+        Verb::ReadResource | Verb::Subscribe => &[Kind::Resource],
+        Verb::Complete => &[Kind::Prompt, Kind::ResourceTemplate, Kind::Resource],
+    }
 }
 
 fn text(value: Option<&Value>, name: &str) -> Result<String, Fault> {

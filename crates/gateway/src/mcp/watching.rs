@@ -79,7 +79,7 @@ pub(super) async fn listen(
             Fault::new(INVALID_PARAMS, format!("`resourceSubscriptions` are at most {MOST_FOLLOWED} texts"))
         })?;
         for uri in uris {
-            if let Ok(subscription) = may_follow(face, caller, view, uri, true).await {
+            if let Ok(subscription) = may_follow(face, caller, uri, true).await {
                 followed.insert(uri.to_owned(), subscription);
             }
         }
@@ -135,12 +135,11 @@ pub(super) fn of_session(face: &Arc<Face>, caller: &Arc<Caller>, session: &Arc<S
 pub(super) async fn may_follow(
     face: &Face,
     caller: &Caller,
-    view: &View,
     uri: &str,
     modern: bool,
 ) -> Result<Option<Subscription>, Fault> {
     let params = Map::from_iter([("uri".to_owned(), Value::from(uri))]);
-    let subject = Subject::of(Verb::Subscribe, &params, view, &caller.scope)?;
+    let subject = Subject::of(Verb::Subscribe, &params, &face.gateway, &caller.principal, &caller.scope)?;
     let client = Client { meta: Map::new(), name: None, modern };
     let received = caller.received(&subject, params, client);
     let about = super::concluding::About {
@@ -277,13 +276,12 @@ impl Watcher {
 
     /// After the rules have changed: what the caller may not read any more it does not follow.
     async fn recheck(&mut self) {
-        let view = self.face.gateway.view(&self.caller.principal, &self.caller.scope);
         let followed = match &self.followed {
             Followed::These(followed) => followed.keys().cloned().collect(),
             Followed::OfSession(session) => session.followed(),
         };
         for uri in followed {
-            if may_follow(&self.face, &self.caller, &view, &uri, self.subscription.is_some()).await.is_ok() {
+            if may_follow(&self.face, &self.caller, &uri, self.subscription.is_some()).await.is_ok() {
                 continue;
             }
             match &mut self.followed {

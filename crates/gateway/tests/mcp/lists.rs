@@ -1,6 +1,9 @@
 //! Lists, as each caller gets them.
 
+use gateway::call::Scope;
+use model::name::ServerName;
 use serde_json::{Value, json};
+use tools::surface::Kind;
 
 use crate::{CONFIG, Client, Scripted, World, world};
 
@@ -66,6 +69,27 @@ async fn what_is_listed_can_be_called_and_the_rest_is_unknown() {
     let unseen = session.old_call("crm__silent", json!({})).await;
     let unknown = session.old_call("crm__silenx", json!({})).await;
     assert_eq!(text(&unseen).replace("silent", "silenx"), text(&unknown));
+}
+
+#[tokio::test]
+async fn one_look_shows_what_the_lists_have() {
+    let (world, _client) = world().await;
+    let crm = Scope::Server(ServerName::new("crm").unwrap());
+    let everything = world::principal_of("alice", "all");
+    for roles in ["all", "part", "nothing", ""] {
+        let who = world::principal_of("alice", roles);
+        for scope in [&Scope::All, &crm] {
+            let (all, own) = (world.gateway.view(&everything, scope), world.gateway.view(&who, scope));
+            for kind in Kind::ALL {
+                for entry in all.list(kind) {
+                    let listed = own.list(kind).iter().find(|shown| shown.name == entry.name);
+                    let seen =
+                        world.gateway.glimpse(&who, scope, &[kind], &entry.name).and_then(|seen| seen.shown);
+                    assert_eq!(seen.map(|seen| seen.value.clone()), listed.map(|shown| shown.value.clone()));
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]

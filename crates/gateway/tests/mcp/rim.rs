@@ -31,9 +31,11 @@ async fn hosts_and_origins() {
         assert_eq!(answer.headers.contains_key("access-control-allow-origin"), may_read, "{origin:?}");
     }
     let origin = ("origin", "https://app.example.com");
-    let asked = client.raw("OPTIONS", &[origin, ("access-control-request-method", "POST")], "").await;
+    let wanted = ("access-control-request-headers", "Authorization,mcp-param-region, x-other");
+    let asked = client.raw("OPTIONS", &[origin, ("access-control-request-method", "POST"), wanted], "").await;
     assert_eq!(asked.status, 204);
     assert_eq!(asked.headers["access-control-allow-origin"], origin.1);
+    assert_eq!(asked.headers["access-control-allow-headers"], "Authorization, mcp-param-region");
     let other = client.raw("OPTIONS", &[("origin", "http://localhost:6274")], "").await;
     assert_eq!(other.status, 405);
     assert!(!other.headers.contains_key("access-control-allow-origin"));

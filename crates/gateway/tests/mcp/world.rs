@@ -105,9 +105,12 @@ fn principal(headers: &http::HeaderMap) -> Principal {
         let value = headers.get(name).map(|value| value.to_str().unwrap().to_owned());
         value.unwrap_or_else(|| otherwise.to_owned())
     };
+    principal_of(&text("who", "alice"), &text("roles", "all"))
+}
+
+pub(crate) fn principal_of(who: &str, roles: &str) -> Principal {
     let roles: BTreeSet<String> =
-        text("roles", "all").split(' ').filter(|role| !role.is_empty()).map(str::to_owned).collect();
-    let who = text("who", "alice");
-    let known = Known { subject: who.clone(), tenant: None, roles };
-    Principal::of_key(&who, known, None)
+        roles.split(' ').filter(|role| !role.is_empty()).map(str::to_owned).collect();
+    let known = Known { subject: who.to_owned(), tenant: None, roles };
+    Principal::of_key(who, known, None)
 }

@@ -244,8 +244,8 @@ impl Call {
             params.insert("requestState".to_owned(), state.clone());
         }
         // Looked at anew: what was allowed then may not be so any more.
-        let view = self.face.gateway.view(&self.caller.principal, &self.caller.scope);
-        self.subject = Subject::of(self.subject.verb, &params, &view, &self.caller.scope)?;
+        let (who, scope) = (&self.caller.principal, &self.caller.scope);
+        self.subject = Subject::of(self.subject.verb, &params, &self.face.gateway, who, scope)?;
         let token = self.client.meta.get("progressToken").cloned();
         let received = self.caller.received(&self.subject, params, self.client.clone());
         self.exchange = Exchange::begin(&self.face.gateway, received, token, true);

@@ -9,6 +9,7 @@
 mod bound;
 mod checkpoint;
 mod coalesce;
+mod erase;
 mod error;
 mod event;
 mod head;
@@ -32,6 +33,7 @@ use model::guard;
 mod tests;
 
 pub use checkpoint::{Checkpoint, VerifierKey, VerifierKeyError};
+pub use erase::erase;
 pub use error::AuditError;
 pub use event::{CallId, CallIdError, Event, Kind, KindError, Outcome, Who};
 pub use read::{Filter, Log};

@@ -85,6 +85,7 @@ impl Service {
             folder: places::audit(&folders),
             checkpoints: loaded.operator.audit().checkpoints().cloned(),
             group: GROUP,
+            bodies: loaded.operator.audit().bodies(),
         };
         let audit = Audit::open(settings).await.map_err(|error| {
             let hint = error.hint();

@@ -14,6 +14,8 @@ const MOST_DETAILS: usize = 16 << 10;
 /// The most names of parameters, and the most actors.
 const MOST_NAMES: usize = 64;
 
+/// The longest body that is kept, in bytes.
+const LONGEST_BODY: usize = 1 << 20;
 /// The greatest integer up to which a double holds each.
 const EXACT: u64 = 1 << 53;
 
@@ -53,6 +55,12 @@ pub(super) fn bounded(mut event: Event) -> Event {
         doubles(value);
     }
     event
+}
+
+/// The text of a body as it is kept; nothing where it is too long, or has no such text.
+pub(super) fn body(body: &Value) -> Option<String> {
+    let text = model::json::canonical(body).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    text.filter(|text| text.len() <= LONGEST_BODY)
 }
 
 fn names(list: &mut Vec<String>) {

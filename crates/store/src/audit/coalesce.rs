@@ -113,8 +113,16 @@ impl LeftOut {
 }
 
 fn in_common(event: Event, whatever: bool) -> Event {
-    let mut event =
-        Event { call: None, arguments: None, bound: Vec::new(), trace: None, details: Map::new(), ..event };
+    let mut event = Event {
+        call: None,
+        arguments: None,
+        bound: Vec::new(),
+        trace: None,
+        body: None,
+        body_digest: None,
+        details: Map::new(),
+        ..event
+    };
     if whatever {
         event = Event { face: None, server: None, verb: None, name: None, rule: None, tier: None, ..event };
     }

@@ -152,6 +152,13 @@ pub struct Event {
     /// Trace id (W3C Trace Context), if the caller sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+    /// Arguments or result as they are. Where bodies are kept ([`super::Settings::bodies`]) it lies apart from the row, which has
+    /// its digest, and can be erased; else it is dropped before anything is written.
+    #[serde(skip)]
+    pub body: Option<Value>,
+    /// Digest of the body that is kept (RFC 8785); set when it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_digest: Option<Digest>,
     /// Whatever else belongs to this kind. No arguments, results or values of keys.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
@@ -270,6 +277,8 @@ impl Event {
             outcome: None,
             duration_us: None,
             trace: None,
+            body: None,
+            body_digest: None,
             details: Map::new(),
         }
     }

@@ -91,6 +91,16 @@ impl Log {
         Ok(all)
     }
 
+    /// The body of a row as it was kept, in JSON (RFC 8785); nothing where none was kept, or it was erased.
+    ///
+    /// # Errors
+    ///
+    /// [`AuditError`]: it cannot be read.
+    pub async fn body(&mut self, seq: u64) -> Result<Option<String>, AuditError> {
+        let found = self.reader.bodies(seq.saturating_sub(1), seq).await?;
+        Ok(found.into_iter().next().map(|(_, body)| body))
+    }
+
     /// Ends reading.
     ///
     /// # Errors

@@ -26,12 +26,15 @@ pub struct Settings {
     pub checkpoints: Option<PathBuf>,
     /// How long notes that nobody waits for may be gathered before they are written together. A commit never waits for it.
     pub group: Duration,
+    /// Whether bodies of events are kept, apart from their rows.
+    pub bodies: bool,
 }
 
 /// The record. Clones write the same one, by one thread, so that it is written whatever becomes of a caller's runtime.
 #[derive(Debug, Clone)]
 pub struct Audit {
     say: mpsc::UnboundedSender<Told>,
+    bodies: bool,
     notes: Arc<Semaphore>,
     commits: Arc<Semaphore>,
     health: Arc<Mutex<Health>>,
@@ -66,7 +69,7 @@ pub enum Health {
 impl Settings {
     /// In this folder, with notes gathered for 5 ms.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, checkpoints: None, group: Duration::from_millis(5) }
+        Self { folder, checkpoints: None, group: Duration::from_millis(5), bodies: false }
     }
 }
 
@@ -81,7 +84,7 @@ impl Audit {
         let (say, heard) = mpsc::unbounded_channel();
         let health = Arc::new(Mutex::new(Health::Ok));
         let (opened, open) = oneshot::channel();
-        let (folder, shown) = (settings.folder.clone(), Arc::clone(&health));
+        let (folder, shown, bodies) = (settings.folder.clone(), Arc::clone(&health), settings.bodies);
         let thread = std::thread::Builder::new().name("audit".to_owned());
         let thread = thread.spawn(move || {
             let runtime = match tokio::runtime::Builder::new_current_thread().enable_time().build() {
@@ -105,7 +108,7 @@ impl Audit {
         thread.map_err(own::failed("starting a writer for", &folder))?;
         open.await.map_err(|_| AuditError::Closed)??;
         let queue = || Arc::new(Semaphore::new(WAITING));
-        Ok(Self { say, notes: queue(), commits: queue(), health })
+        Ok(Self { say, bodies, notes: queue(), commits: queue(), health })
     }
 
     /// Records it, and returns once it is on the disk.
@@ -133,6 +136,11 @@ impl Audit {
     /// As [`Audit::note`], where nothing can wait: in `Drop`, for the end of a call that was committed before.
     pub fn note_now(&self, event: Event) {
         self.tell(event, None, None);
+    }
+
+    /// Whether bodies are kept: whoever has one need not copy it where they are not.
+    pub fn keeps_bodies(&self) -> bool {
+        self.bodies
     }
 
     /// Whether it is written.

@@ -10,12 +10,13 @@ use std::{
 use super::read::Filter;
 
 /// The form of the tables; a later form is a later number, with the steps from each to the next in [`STEPS`].
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// What makes each form out of the one before; the first out of nothing.
-pub(super) const STEPS: [&[&str]; 1] = [&[
-    "CREATE TABLE about (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE events (
+pub(super) const STEPS: [&[&str]; 2] = [
+    &[
+        "CREATE TABLE about (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+        "CREATE TABLE events (
         stream TEXT NOT NULL,
         seq BIGINT NOT NULL,
         at_us BIGINT NOT NULL,
@@ -29,16 +30,20 @@ pub(super) const STEPS: [&[&str]; 1] = [&[
         hash TEXT NOT NULL,
         record TEXT NOT NULL,
         PRIMARY KEY (stream, seq))",
-    "CREATE INDEX events_of_call ON events (call_id, seq) WHERE call_id IS NOT NULL",
-    "CREATE INDEX events_by_time ON events (at_us)",
-    "CREATE TABLE checkpoints (
+        "CREATE INDEX events_of_call ON events (call_id, seq) WHERE call_id IS NOT NULL",
+        "CREATE INDEX events_by_time ON events (at_us)",
+        "CREATE TABLE checkpoints (
         stream TEXT NOT NULL,
         size BIGINT NOT NULL,
         nodes TEXT NOT NULL,
         note TEXT NOT NULL,
         PRIMARY KEY (stream, size))",
-    "CREATE TABLE spills (id TEXT NOT NULL PRIMARY KEY, done BIGINT NOT NULL)",
-]];
+        "CREATE TABLE spills (id TEXT NOT NULL PRIMARY KEY, done BIGINT NOT NULL)",
+    ],
+    &[
+        "CREATE TABLE bodies (stream TEXT NOT NULL, seq BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (stream, seq))",
+    ],
+];
 
 pub(super) const SET_ABOUT: &str = "INSERT INTO about (name, value) VALUES ($1, $2)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value";
@@ -57,6 +62,10 @@ pub(super) const SET_SPILLED: &str = "INSERT INTO spills (id, done) VALUES ($1, 
     ON CONFLICT (id) DO UPDATE SET done = excluded.done";
 pub(super) const SPILLED: &str = "SELECT done FROM spills WHERE id = $1";
 pub(super) const FORGET_SPILL: &str = "DELETE FROM spills WHERE id = $1";
+
+pub(super) const ADD_BODY: &str = "INSERT INTO bodies (stream, seq, body) VALUES ($1, $2, $3)";
+pub(super) const BODIES: &str =
+    "SELECT seq, body FROM bodies WHERE stream = $1 AND seq > $2 AND seq <= $3 ORDER BY seq";
 
 /// How many columns [`inserts`] has values for.
 const COLUMNS: usize = 12;
@@ -91,9 +100,34 @@ pub(super) enum Bound {
     Number(i64),
 }
 
-/// The text of a search, and what is bound to it. Rows after `after`, or before `before`, at most `limit`.
+/// The text of a search, and what is bound to it: rows that fit, from where and in which direction, at most `limit`.
 pub(super) fn search(filter: &Filter, stream: &str, range: Range, limit: i64) -> (String, Vec<Bound>) {
-    let mut text = "SELECT seq, hash, record FROM events WHERE stream = $1".to_owned();
+    let (condition, mut bound) = fitting(filter, stream);
+    let (comparison, seq, order) = match range {
+        Range::After(seq) => (">", seq, "ASC"),
+        Range::Before(seq) => ("<", seq, "DESC"),
+    };
+    bound.extend([Bound::Number(seq), Bound::Number(limit)]);
+    let (last, limit) = (bound.len() - 1, bound.len());
+    let text = format!(
+        "SELECT seq, hash, record FROM events WHERE {condition} AND seq {comparison} ${last} ORDER BY seq {order} LIMIT ${limit}"
+    );
+    (text, bound)
+}
+
+/// The text that removes the bodies of rows that fit, and what is bound to it.
+pub(super) fn erase(filter: &Filter, stream: &str) -> (String, Vec<Bound>) {
+    let (condition, bound) = fitting(filter, stream);
+    // `$1` is the stream in both.
+    (
+        format!("DELETE FROM bodies WHERE stream = $1 AND seq IN (SELECT seq FROM events WHERE {condition})"),
+        bound,
+    )
+}
+
+/// The condition that rows fit, and what is bound to it.
+fn fitting(filter: &Filter, stream: &str) -> (String, Vec<Bound>) {
+    let mut text = "stream = $1".to_owned();
     let mut bound = vec![Bound::Text(stream.to_owned())];
     let mut add = |condition: &str, value: Bound| {
         bound.push(value);
@@ -124,18 +158,6 @@ pub(super) fn search(filter: &Filter, stream: &str, range: Range, limit: i64) ->
     if let Some(until) = filter.until {
         add("at_us <", micros(until));
     }
-    let order = match range {
-        Range::After(seq) => {
-            add("seq >", Bound::Number(seq));
-            "ASC"
-        }
-        Range::Before(seq) => {
-            add("seq <", Bound::Number(seq));
-            "DESC"
-        }
-    };
-    bound.push(Bound::Number(limit));
-    write!(text, " ORDER BY seq {order} LIMIT ${}", bound.len()).ok();
     (text, bound)
 }
 

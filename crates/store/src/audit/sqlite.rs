@@ -13,9 +13,10 @@ use sqlx::{
 use uuid::Uuid;
 
 use super::{
-    AuditError, Event, own,
+    AuditError, Event, bound, own,
+    read::Filter,
     row::{Head, STREAM, Sealed},
-    sql,
+    sql::{self, Bound},
     step::{Step, reached},
     tree::Tree,
 };
@@ -126,6 +127,12 @@ impl Database {
             rows.push(row);
         }
         insert(&mut turn, &rows).await.map_err(&failed)?;
+        for (event, row) in events.iter().zip(&rows) {
+            if let Some(body) = event.body.as_ref().and_then(bound::body) {
+                let add = sqlx::query(sql::ADD_BODY).bind(STREAM).bind(signed(row.head.seq)).bind(body);
+                add.execute(&mut *turn).await.map_err(&failed)?;
+            }
+        }
         if let Some(Spilled { id, done }) = spilled {
             let set = sqlx::query(sql::SET_SPILLED).bind(id).bind(signed(done));
             set.execute(&mut *turn).await.map_err(&failed)?;
@@ -134,6 +141,27 @@ impl Database {
         turn.commit().await.map_err(&failed)?;
         reached(Step::Committed);
         Ok(rows.into_iter().map(|row| row.head).collect())
+    }
+
+    /// Removes bodies of rows that fit; how many. What they were is overwritten in the file.
+    pub(super) async fn erase(&mut self, filter: &Filter) -> Result<u64, AuditError> {
+        let failed = failed(&self.path);
+        let (text, bound) = sql::erase(filter, STREAM);
+        sqlx::query("PRAGMA secure_delete = ON").execute(&mut self.connection).await.map_err(&failed)?;
+        let mut query = sqlx::query(AssertSqlSafe(text));
+        for value in bound {
+            query = match value {
+                Bound::Text(text) => query.bind(text),
+                Bound::Number(number) => query.bind(number),
+            };
+        }
+        let erased = query.execute(&mut self.connection).await.map_err(&failed)?.rows_affected();
+        // Until then the log of the database has them.
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+            .execute(&mut self.connection)
+            .await
+            .map_err(&failed)?;
+        Ok(erased)
     }
 
     /// How many lines of a spill file have come in.

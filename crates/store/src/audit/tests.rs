@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use super::*;
 
+mod bodies;
 mod flood;
 mod full;
 pub(super) mod kill;

@@ -7,15 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::{Map, json};
+use model::digest::Digest;
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc, oneshot},
     time::{sleep_until, timeout_at},
 };
 
 use super::{
-    AuditError, Event, Health, Kind, Receipt, Settings,
-    bound::bounded,
+    AuditError, Event, Health, Receipt, Settings,
+    bound::{self, bounded},
     checkpoint::Signer,
     coalesce::Coalescer,
     head::HeadFile,
@@ -26,6 +26,8 @@ use super::{
     sqlite::{Database, Spilled},
     step::{Step, reached},
 };
+
+mod recovery;
 
 /// The most events in one transaction.
 const MOST: usize = 512;
@@ -176,7 +178,7 @@ impl Writer {
             match told {
                 Told::Close(done) => self.closing.push(done),
                 Told::Event { event, reply, place } => {
-                    let event = bounded(*event);
+                    let event = self.with_body(bounded(*event));
                     let event = if reply.is_some() { Some(event) } else { self.coalescer.admit(event, now) };
                     if let Some(event) = event {
                         events.push(event);
@@ -194,7 +196,7 @@ impl Writer {
         }
         if crate::audit::guard::off("audit-commit-first") {
             for reply in replies.iter_mut().filter_map(|(reply, _)| reply.take()) {
-                reply.send(Ok(Receipt { seq: 0, hash: model::digest::Digest::of(b"") })).ok();
+                reply.send(Ok(Receipt { seq: 0, hash: Digest::of(b"") })).ok();
             }
         }
         match &self.broken {
@@ -226,6 +228,13 @@ impl Writer {
                 self.checkpoint().await;
             }
         }
+    }
+
+    /// With the digest of its body, if bodies are kept; else without it.
+    fn with_body(&self, mut event: Event) -> Event {
+        event.body = event.body.filter(|_| self.settings.bodies);
+        event.body_digest = event.body.as_ref().and_then(bound::body).map(|text| Digest::of(text.as_bytes()));
+        event
     }
 
     /// Adds rows, and writes the head after them.
@@ -264,22 +273,6 @@ impl Writer {
         }
     }
 
-    /// Puts what is held into the spill file, and says how things stand.
-    fn spill_held(&mut self) {
-        let mut failure = None;
-        while !self.held.is_empty() {
-            let some: Vec<Event> = self.held.iter().take(MOST).map(|(event, _)| event.clone()).collect();
-            match self.spill.as_mut().map_or(Err(AuditError::Closed), |spill| spill.append(&some)) {
-                Ok(()) => drop(self.held.drain(..some.len())),
-                Err(error) => {
-                    failure = Some(error.to_string());
-                    break;
-                }
-            }
-        }
-        self.say_health(failure);
-    }
-
     fn say_health(&self, failure: Option<String>) {
         let health = match (&self.broken, failure) {
             (None, None) => Health::Ok,
@@ -288,78 +281,6 @@ impl Writer {
             (None, Some(failure)) => Health::Failed { reason: failure },
         };
         *self.health.lock().unwrap_or_else(PoisonError::into_inner) = health;
-    }
-
-    /// Tries the database again, and brings in what was spilled and what is held, in this order.
-    async fn recover(&mut self) {
-        self.tried = Instant::now();
-        if let Err(error) = self.bring_in().await {
-            let since = self.broken.as_ref().map_or(self.tried, |(since, _)| *since);
-            self.broken = Some((since, error.to_string()));
-        } else {
-            self.broken = None;
-        }
-    }
-
-    async fn bring_in(&mut self) -> Result<(), AuditError> {
-        // After a failed write nothing is certain of a connection.
-        if self.broken.is_some()
-            && let Some(old) = self.database.take()
-        {
-            old.close().await.ok();
-        }
-        if self.database.is_none() {
-            self.database = Some(Database::open(&self.settings.folder, self.known).await?);
-        }
-        if let Some(mut spill) = self.spill.take() {
-            let why = self.broken.as_ref().map(|(_, reason)| reason.clone()).unwrap_or_default();
-            let brought = if spill.is_empty() { Ok(()) } else { self.empty(&mut spill, &why).await };
-            self.spill = Some(spill);
-            brought?;
-        }
-        while !self.held.is_empty() {
-            let some: Vec<Event> = self.held.iter().take(MOST).map(|(event, _)| event.clone()).collect();
-            self.write(&some, None).await?;
-            self.held.drain(..some.len());
-        }
-        Ok(())
-    }
-
-    async fn empty(&mut self, spill: &mut Spill, why: &str) -> Result<(), AuditError> {
-        self.replay(spill, why).await?;
-        let id = spill.id().to_owned();
-        spill.renew(&self.settings.folder)?;
-        self.forget(&id).await
-    }
-
-    /// Brings the lines of a spill file into the database: each once, whenever the process is killed.
-    async fn replay(&mut self, spill: &Spill, why: &str) -> Result<(), AuditError> {
-        let database = self.database.as_mut().ok_or(AuditError::Closed)?;
-        let mut done = database.spilled(spill.id()).await?;
-        let mut lines = spill.lines()?;
-        for _ in 0..done {
-            lines.next()?;
-        }
-        loop {
-            let mut events = Vec::with_capacity(MOST);
-            while events.len() < MOST
-                && let Some(event) = lines.next()?
-            {
-                events.push(event);
-            }
-            if events.is_empty() {
-                return Ok(());
-            }
-            let count = events.len();
-            done += count as u64;
-            events.insert(0, brought_in(spill.id(), count, why));
-            self.write(&events, Some(Spilled { id: spill.id(), done })).await?;
-            reached(Step::Replayed);
-        }
-    }
-
-    async fn forget(&mut self, spill: &str) -> Result<(), AuditError> {
-        self.database.as_mut().ok_or(AuditError::Closed)?.forget_spill(spill).await
     }
 
     /// Signs where the rows have come to. One that cannot be signed or written now is made up for by the next.
@@ -417,12 +338,4 @@ impl Writer {
 
 fn is_awaited(told: &Told) -> bool {
     matches!(told, Told::Event { reply: Some(_), .. } | Told::Close(_))
-}
-
-/// The row that stands before those that come from a spill file.
-fn brought_in(id: &str, count: usize, why: &str) -> Event {
-    let details =
-        [("what", json!("brought_in")), ("rows", json!(count)), ("spill", json!(id)), ("reason", json!(why))];
-    let details = Map::from_iter(details.map(|(name, value)| (name.to_owned(), value)));
-    bounded(Event { details, ..Event::new(Kind::Service) })
 }

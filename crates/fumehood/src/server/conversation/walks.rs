@@ -94,7 +94,7 @@ impl Walks {
         let offers = surface.map(|surface| offer(target, surface));
         // What has changed is kept by whoever holds the session.
         let shelf = Arc::new(Shelf::new(offers, |_, _| {}));
-        let settings = Settings { folder: crate::places::audit(folders), checkpoints: None, group: GROUP };
+        let settings = Settings { group: GROUP, ..Settings::new(crate::places::audit(folders)) };
         Self {
             server,
             principal: Arc::new(Principal::local(&crate::naming::user())),

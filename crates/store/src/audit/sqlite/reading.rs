@@ -21,6 +21,8 @@ pub(in crate::audit) struct Reader {
     connection: SqliteConnection,
     path: PathBuf,
     id: String,
+    /// Of its form.
+    version: i64,
 }
 
 /// A row as it stands, whether it is as it was written or not.
@@ -56,7 +58,7 @@ impl Reader {
         let version: Option<i64> = about.pop().flatten().and_then(|text| text.parse().ok());
         match (version, id) {
             (Some(version), _) if version > sql::VERSION => Err(AuditError::Newer { path, version }),
-            (Some(_), Some(id)) => Ok(Self { connection, path, id }),
+            (Some(version), Some(id)) => Ok(Self { connection, path, id, version }),
             _ => Err(AuditError::Kind { path, wanted: "a record" }),
         }
     }
@@ -117,6 +119,22 @@ impl Reader {
         let query = sqlx::query(sql::CHECKPOINTS).bind(STREAM).bind(signed(size)).bind(limit);
         let rows = query.fetch_all(&mut self.connection).await.map_err(failed(&self.path))?;
         rows.into_iter().map(|row| row.try_get(0)).collect::<Result<_, _>>().map_err(failed(&self.path))
+    }
+
+    /// The bodies that are still there of rows after the first number, up to the second.
+    pub(in crate::audit) async fn bodies(
+        &mut self,
+        after: u64,
+        to: u64,
+    ) -> Result<Vec<(u64, String)>, AuditError> {
+        // They came with the second form, which a record takes on when it is written next.
+        if self.version < 2 {
+            return Ok(Vec::new());
+        }
+        let query = sqlx::query(sql::BODIES).bind(STREAM).bind(signed(after)).bind(signed(to));
+        let rows = query.fetch_all(&mut self.connection).await.map_err(failed(&self.path))?;
+        let read = |row: SqliteRow| Ok((unsigned(row.try_get(0)?), row.try_get(1).unwrap_or_default()));
+        rows.into_iter().map(read).collect::<Result<_, _>>().map_err(failed(&self.path))
     }
 
     /// How many rows there are, of whatever chain.

@@ -1,6 +1,6 @@
 //! The rows, one after another.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use model::digest::Digest;
 
@@ -45,12 +45,20 @@ pub(super) async fn walk(
         let page = reader.whole_rows(after, PAGE).await?;
         let Some(end) = page.last() else { break };
         after = i64::try_from(end.seq).unwrap_or(i64::MAX);
+        let bodies: BTreeMap<u64, String> =
+            reader.bodies(walked.last.seq, end.seq).await?.into_iter().collect();
         for row in page {
             if let Some(fault) = judge(reader, &row, walked.last, against.head, file).await? {
                 // A checkpoint does not fit for the same reason, and knows less.
                 walked.faults.retain(|other| !other.covers(&fault));
                 walked.faults.push(fault);
                 return Ok(walked);
+            }
+            if let Some(body) = bodies.get(&row.seq)
+                && body_digest(&row) != Some(Digest::of(body.as_bytes()))
+            {
+                let how = How::Edited("its body is not the one that was kept");
+                walked.faults.push(Fault { seq: Some(row.seq), file: file.to_owned(), how });
             }
             let hash = row.content.and_then(|(_, hash, _)| Digest::from_hex(&hash).ok());
             let Some(hash) = hash else { return Ok(walked) };
@@ -129,6 +137,13 @@ async fn is_written_later(reader: &mut Reader, seq: u64) -> Result<bool, AuditEr
             return Ok(true);
         }
     }
+}
+
+/// What a row says of the body that was kept with it.
+fn body_digest(row: &Whole) -> Option<Digest> {
+    let (_, _, text) = row.content.as_ref()?;
+    let record: Record<Event> = serde_json::from_str(text).ok()?;
+    record.event.body_digest
 }
 
 fn sound(row: &Whole) -> Result<Sound, &'static str> {

@@ -82,7 +82,7 @@ pub use problem::{Problem, Problems};
 pub use project::Project;
 pub use role::{Role, RoleName, RoleNameError};
 pub use secrets::{DeclaredSecret, SecretCommand, SecretSource};
-pub use serve::{AuditSettings, Serve};
+pub use serve::{AuditSettings, ListenError, Serve};
 pub use server::Server;
 pub use source::{RESERVED_HEADERS, Start};
 pub use tools::{BindSource, Rate, ToolRule};

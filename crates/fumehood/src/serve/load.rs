@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -89,6 +90,21 @@ pub(crate) fn load(folders: &Folders, folder: &Path) -> Result<Loaded, Problems>
     let rules = Rules::new(&operator, servers.iter().map(|(name, served)| (name, &served.target.tools)));
     let warnings = warnings::of(&operator, &servers, &offers);
     Ok(Loaded { operator, servers, offers, rules, warnings })
+}
+
+/// The same for a service that listens where the command line says, if it says anything: what holds for the file's own
+/// address holds there too.
+pub(crate) fn load_for(
+    folders: &Folders,
+    folder: &Path,
+    listen: Option<SocketAddr>,
+) -> Result<Loaded, Problems> {
+    let loaded = load(folders, folder)?;
+    let allowed = listen.map_or(Ok(()), |address| loaded.operator.may_listen(address));
+    allowed.map_err(|error| {
+        Problems(vec![format!("fumehood: --listen: {error}\nfumehood: help: {}", error.hint())])
+    })?;
+    Ok(loaded)
 }
 
 /// The folder from which a project is looked for.

@@ -1,6 +1,6 @@
 //! Everything read anew, while it serves: all of it is taken over, or nothing is.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use cell::folders::Folders;
 
@@ -10,11 +10,11 @@ use super::{
 };
 
 /// Reads the files anew. What is wrong is written to the log and told to systemd, and what is in force stays so.
-pub(crate) async fn again(folders: &Folders, folder: PathBuf) -> Option<Loaded> {
+pub(crate) async fn again(folders: &Folders, folder: PathBuf, listen: Option<SocketAddr>) -> Option<Loaded> {
     supervisor::reloading();
     let folders = folders.clone();
     // Locks and packages are read as well, which takes its time.
-    let read = tokio::task::spawn_blocking(move || load::load(&folders, &folder)).await;
+    let read = tokio::task::spawn_blocking(move || load::load_for(&folders, &folder, listen)).await;
     match read {
         Ok(Ok(loaded)) => {
             for warning in &loaded.warnings {

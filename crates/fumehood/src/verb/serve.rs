@@ -26,9 +26,9 @@ pub(crate) fn perform(asked: &Serve) -> anyhow::Result<ExitCode> {
     let folders = places::folders()?;
     let folder = load::folder(asked.project.as_deref())?;
     if asked.check {
-        return check::perform(&folders, &folder, asked.json);
+        return check::perform(&folders, &folder, asked.listen, asked.json);
     }
-    let loaded = match load::load(&folders, &folder) {
+    let loaded = match load::load_for(&folders, &folder, asked.listen) {
         Ok(loaded) => loaded,
         Err(problems) => {
             terminal::say_whole(&problems.to_string());

@@ -25,8 +25,8 @@ fn accepted(rest: &str) -> World {
 
 fn accept(world: &World, name: &str) {
     let told = world.run_with("", &["review", name, "--json"]);
-    let review: Value =
-        serde_json::from_slice(&told.stdout).unwrap_or_else(|_| panic!("{}", world.shown(&told)));
+    assert!(told.status.success(), "{}", world.shown(&told));
+    let review: Value = serde_json::from_slice(&told.stdout).unwrap();
     let fingerprint = review.get("fingerprint").and_then(Value::as_str).unwrap();
     let accepted = world.run_with("", &["review", name, "--accept", fingerprint]);
     assert!(accepted.status.success(), "{}", world.shown(&accepted));
@@ -141,6 +141,26 @@ fn a_check_says_which_servers_are_ready_and_what_was_most_likely_not_meant() {
     assert_eq!(ready, [Some(&Value::Bool(true)), Some(&Value::Bool(false))]);
     assert!(told.get("policy").and_then(Value::as_str).unwrap().starts_with("sha256:"));
     assert_eq!(world.folders(), 0, "a check starts nothing");
+}
+
+#[test]
+fn the_command_line_opens_no_address_that_the_file_could_not() {
+    let world = World::new();
+    let check = world.said(&["serve", "--check", "--listen", "0.0.0.0:0"]);
+    assert_snapshot!(check, @r"
+    exit code 2
+    --- stderr
+    fumehood: --listen: `0.0.0.0:0` is reached from other machines
+    fumehood: help: add an `[identity.NAME]` with an `issuer` and `url`, by which it is reached
+    ");
+    assert_eq!(world.said(&["serve", "--listen", "0.0.0.0:0"]), check);
+    // With what is missing it may.
+    world.write(
+        "config/fumehood/config.toml",
+        "[serve]\nurl = 'https://mcp.example.com'\n[identity.a]\nissuer = 'https://a.example'\n",
+    );
+    let said = world.said(&["serve", "--check", "--listen", "0.0.0.0:0"]);
+    assert!(said.contains("it would be served at http://0.0.0.0:0"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The operator's file, checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use super::network::{self, EgressSettings, NetworkCheck, ShapeOnly, Upstream};
 use super::problem::{Problems, Source};
 use super::role::{self, Role, RoleName};
 use super::secrets::{self, DeclaredSecret};
-use super::serve::{self, AuditSettings, Serve};
+use super::serve::{self, AuditSettings, ListenError, Serve};
 use super::server::{self, Server};
 use super::written::At;
 use super::{read, written};
@@ -175,6 +176,15 @@ impl Operator {
     /// How `fumehood serve` is reached, and its bounds.
     pub fn serve(&self) -> &Serve {
         &self.serve
+    }
+
+    /// Whether the service may listen there: on any but a loopback address it needs an issuer and its own URL.
+    ///
+    /// # Errors
+    ///
+    /// [`ListenError`], with what is missing.
+    pub fn may_listen(&self, address: SocketAddr) -> Result<(), ListenError> {
+        serve::may_listen(address, !self.identities.is_empty(), self.serve.url().is_some())
     }
 
     /// Issuers whose tokens count, by the operator's names for them. No two have the same issuer.

@@ -36,6 +36,33 @@ pub struct AuditSettings {
     bodies: bool,
 }
 
+/// An address on which nobody could tell callers from one another.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{address}` is reached from other machines")]
+pub struct ListenError {
+    address: SocketAddr,
+    needs: Vec<&'static str>,
+}
+
+impl ListenError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        format!("add {}", self.needs.join(" and "))
+    }
+}
+
+/// Others than this machine's own need tokens of an issuer, made for this service.
+pub(super) fn may_listen(address: SocketAddr, has_identity: bool, has_url: bool) -> Result<(), ListenError> {
+    let mut needs = Vec::new();
+    if !has_identity {
+        needs.push("an `[identity.NAME]` with an `issuer`");
+    }
+    if !has_url {
+        needs.push("`url`, by which it is reached");
+    }
+    if address.ip().is_loopback() || needs.is_empty() { Ok(()) } else { Err(ListenError { address, needs }) }
+}
+
 impl Default for Serve {
     fn default() -> Self {
         Self {
@@ -130,16 +157,10 @@ pub(super) fn serve(written: &written::Serve, has_identity: bool, source: &mut S
     let url = written.url.as_ref().and_then(|at| kept(source, at, |text| base(text)));
     let listen = written.listen.as_ref().and_then(|at| kept(source, at, |text| address(text)));
     if let (Some(at), Some(address)) = (&written.listen, listen) {
-        let mut needs = Vec::new();
-        if !has_identity && !source.is_left_out(&["identity"]) {
-            needs.push("an `[identity.NAME]` with an `issuer`");
-        }
-        if written.url.is_none() && !source.is_left_out(&["serve", "url"]) {
-            needs.push("`url`, by which it is reached");
-        }
-        if !address.ip().is_loopback() && !needs.is_empty() {
-            let complaint = Complaint::new(format!("`{address}` is reached from other machines"));
-            source.add(at.span(), &complaint.help(format!("add {}", needs.join(" and "))));
+        let has_identity = has_identity || source.is_left_out(&["identity"]);
+        let has_url = written.url.is_some() || source.is_left_out(&["serve", "url"]);
+        if let Err(error) = may_listen(address, has_identity, has_url) {
+            source.add(at.span(), &Complaint::new(error.to_string()).help(error.hint()));
         }
     }
     let mut hosts: Vec<String> =

@@ -1,6 +1,6 @@
 //! `serve --check`: what a start would come to, without one.
 
-use std::{path::Path, process::ExitCode};
+use std::{net::SocketAddr, path::Path, process::ExitCode};
 
 use cell::folders::Folders;
 use serde::Serialize;
@@ -35,15 +35,20 @@ struct Row {
 }
 
 /// Reads everything; exit code 2 where something is wrong.
-pub(super) fn perform(folders: &Folders, folder: &Path, json: bool) -> anyhow::Result<ExitCode> {
-    match load::load(folders, folder) {
+pub(super) fn perform(
+    folders: &Folders,
+    folder: &Path,
+    listen: Option<SocketAddr>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    match load::load_for(folders, folder, listen) {
         Ok(loaded) if json => {
             let policy = Some(loaded.rules.version().to_string());
             print(&Report { problems: &[], warnings: &loaded.warnings, servers: rows(&loaded), policy })
                 .map(|()| ExitCode::SUCCESS)
         }
         Ok(loaded) => {
-            tell(&loaded)?;
+            tell(&loaded, listen)?;
             Ok(ExitCode::SUCCESS)
         }
         Err(problems) if json => {
@@ -61,7 +66,7 @@ fn print(report: &Report<'_>) -> anyhow::Result<()> {
     terminal::print(&format!("{}\n", serde_json::to_string_pretty(report)?))
 }
 
-fn tell(loaded: &Loaded) -> anyhow::Result<()> {
+fn tell(loaded: &Loaded, listen: Option<SocketAddr>) -> anyhow::Result<()> {
     let rows = rows(loaded);
     if !rows.is_empty() {
         let mut table = vec![["NAME", "STANDING", "TOOLS", "CELL", "PROFILE"].map(str::to_owned).to_vec()];
@@ -81,7 +86,7 @@ fn tell(loaded: &Loaded) -> anyhow::Result<()> {
     for warning in &loaded.warnings {
         terminal::say(&format!("warning: {}", tools::visible::visible(warning)));
     }
-    let listen = loaded.operator.serve().listen();
+    let listen = listen.unwrap_or_else(|| loaded.operator.serve().listen());
     terminal::say(&format!("the configuration is right; it would be served at http://{listen}"));
     Ok(())
 }

@@ -49,12 +49,12 @@ async fn serve(asked: &Serve, folders: Folders, folder: PathBuf, loaded: Loaded)
     let number = loop {
         tokio::select! {
             number = signals.next() => match number {
-                SIGHUP => again(&mut service, &folders, &folder).await,
+                SIGHUP => again(&mut service, &folders, &folder, asked.listen).await,
                 number => break number,
             },
             () = service.decided() => {
                 // Half a change is seen again when it is a whole one.
-                match load::load(&folders, &folder) {
+                match load::load_for(&folders, &folder, asked.listen) {
                     Ok(loaded) => {
                         if let Err(error) = service.take_over(loaded, false).await {
                             tracing::error!("what was decided cannot be taken over: {error:#}");
@@ -73,8 +73,13 @@ async fn serve(asked: &Serve, folders: Folders, folder: PathBuf, loaded: Loaded)
     }
 }
 
-async fn again(service: &mut Service, folders: &Folders, folder: &std::path::Path) {
-    let Some(loaded) = reload::again(folders, folder.to_owned()).await else { return };
+async fn again(
+    service: &mut Service,
+    folders: &Folders,
+    folder: &std::path::Path,
+    listen: Option<std::net::SocketAddr>,
+) {
+    let Some(loaded) = reload::again(folders, folder.to_owned(), listen).await else { return };
     let now = standing(&loaded);
     match service.take_over(loaded, true).await {
         Ok(()) => {

@@ -126,7 +126,7 @@ impl Installed {
         fs::write(outside.join("config.toml"), configuration).unwrap();
         let told = UnixDatagram::bind(outside.join("notify")).unwrap();
         fs::set_permissions(outside.join("notify"), fs::Permissions::from_mode(0o666)).unwrap();
-        told.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        told.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         let programs = Path::new(env!("CARGO_BIN_EXE_fumehood")).parent().unwrap();
         let log = |name: &str| fs::File::create(outside.join(name)).unwrap();
         let service = Command::new("unshare")
@@ -153,11 +153,9 @@ impl Installed {
     /// What systemd would be told next.
     fn word(&mut self) -> String {
         let mut bytes = [0; 4096];
-        let length = match self.told.recv(&mut bytes) {
-            Ok(length) => length,
-            Err(error) => panic!("{error}; {:?}\n{}", self.service.try_wait(), self.log()),
-        };
-        String::from_utf8_lossy(bytes.get(..length).unwrap()).into_owned()
+        let length = self.told.recv(&mut bytes);
+        assert!(length.is_ok(), "{length:?}; {:?}\n{}", self.service.try_wait(), self.log());
+        String::from_utf8_lossy(bytes.get(..length.unwrap()).unwrap()).into_owned()
     }
 
     fn read(&self, name: &str) -> String {

@@ -89,7 +89,8 @@ impl Authorizer for Rules {
 fn wanders(uri: &str) -> bool {
     let mut text = uri.as_bytes().to_vec();
     for _ in 0..3 {
-        let mut steps = text.split(|byte| matches!(byte, b'/' | b'\\'));
+        // Some servers end a step at `;`, and some a path at a zero byte.
+        let mut steps = text.split(|byte| matches!(byte, b'/' | b'\\' | b';' | b'?' | b'#' | 0..=31));
         if steps.any(|step| matches!(step, b"." | b"..")) {
             return true;
         }

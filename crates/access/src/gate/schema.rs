@@ -11,6 +11,7 @@ use crate::arguments::{MAX_DEPTH, Size};
 use super::error::GateError;
 use super::wrong;
 
+mod pattern;
 mod walk;
 mod work;
 
@@ -36,7 +37,9 @@ const MAX_COPIES: u64 = 64 << 20;
 const MOST_TOLD: usize = 5;
 /// Bytes that one pattern of the schema may take when it is compiled. Far larger ones make the engine panic on an empty text
 /// (rust-lang/regex#1344), which ends a service that is built to abort.
-const PATTERN_SIZE: usize = 1 << 20;
+const PATTERN_SIZE: usize = 10 << 20;
+/// Bytes that the same may keep while it runs.
+const PATTERN_CACHE: usize = 1 << 20;
 /// How often a pattern with look-around may go back. Those without, which is nearly all of them, never do.
 const MAX_BACKTRACKS: usize = 10_000;
 
@@ -68,13 +71,14 @@ impl Schema {
     /// Compiles a schema within its bounds.
     pub(crate) fn new(schema: &Value) -> Result<Self, GateError> {
         let places = places(schema, MAX_SCHEMAS)?;
+        pattern::check(&places)?;
         let chain = walk::longest_chain(&places, MAX_CHAIN)?;
         let work = work::by_level(&places, MAX_DEPTH)?;
-        let linear = PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE);
+        let linear = PatternOptions::regex().size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_CACHE);
         let backtracking = PatternOptions::fancy_regex()
             .backtrack_limit(MAX_BACKTRACKS)
             .size_limit(PATTERN_SIZE)
-            .dfa_size_limit(PATTERN_SIZE);
+            .dfa_size_limit(PATTERN_CACHE);
         let options = || jsonschema::options().offline().should_validate_formats(false);
         let built = options().with_pattern_options(linear).build(schema);
         let max_work = if built.is_ok() { MAX_WORK } else { MAX_WORK_BACKTRACKING };

@@ -290,6 +290,15 @@ fn the_shape_is_judged_first_and_secrets_before_anything_is_said() {
 }
 
 #[test]
+fn what_passes_through_is_judged_all_the_same() {
+    let rule = rule("bind.user_id = \"subject\"\ndefaults.limit = 20");
+    let gate = ToolGate::new(&server(), &orders(), &rule, true).unwrap();
+    assert_eq!(code(&gate, json!({"order_id": "ORD-123456", "user_id": "bob"})), Code::BINDING_CONFLICT);
+    assert_eq!(code(&gate, json!({"order_id": "1"})), Code::ARGUMENTS_SCHEMA);
+    assert_eq!(gate.shown()["inputSchema"]["properties"].get("user_id"), None);
+}
+
+#[test]
 fn a_default_that_does_not_fit_is_refused_as_any_other_value() {
     let gate = gate(&orders(), "bind.user_id = \"subject\"\ndefaults.limit = 1000");
     assert_eq!(

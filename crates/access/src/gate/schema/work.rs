@@ -13,7 +13,7 @@ const LIST: u64 = 16;
 /// From here on no number matters: nothing of that cost is done.
 const CAP: u64 = 1 << 40;
 /// Additions that finding out the cost may take itself.
-const MAX_ADDITIONS: usize = 4_000_000;
+const MAX_ADDITIONS: usize = 1_000_000;
 
 /// The most schemas that one value of the arguments is held against, by the levels of the arguments: what stands at 3 is for values
 /// at most three steps deep. As far as the numbers matter.
@@ -56,6 +56,11 @@ pub(super) fn by_level(places: &[Place<'_>], most_levels: usize) -> Result<Vec<u
             break;
         }
         levels.push(root);
+        if now == before {
+            // Nothing refers to itself: deeper arguments cost no more.
+            levels.resize(most_levels + 1, root);
+            break;
+        }
         before = now;
     }
     Ok(levels)

@@ -291,7 +291,10 @@ impl Approved {
     ///
     /// [`Turned`]: it cannot be written down, so it is not done.
     pub async fn record(self, audit: &Audit) -> Result<Recorded, Turned> {
-        let Self { found, permit, turn } = self;
+        let Self { mut found, permit, turn } = self;
+        if audit.keeps_bodies() {
+            found.about.body = Some(Value::Object(permit.bound().arguments().clone()));
+        }
         let has_intent = found.about.tier != Some(Tier::One);
         if has_intent && !guard::off("road-intent") {
             let intent = found.about.intent();

@@ -27,6 +27,8 @@ pub(crate) enum AuditVerb {
     Verify(Verify),
     /// Print rows for other programs
     Export(Export),
+    /// Erase arguments and results that were kept (`bodies = true`) of the rows that fit; rows stay as they are
+    Erase(Erase),
 }
 
 /// `audit tail`
@@ -91,6 +93,9 @@ pub(crate) struct Show {
     /// The id of the call: every answer and every row has it
     #[arg(value_name = "CALL")]
     pub(crate) call: store::audit::CallId,
+    /// Also show arguments and result, where they were kept
+    #[arg(long)]
+    pub(crate) bodies: bool,
     /// Print each row as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -118,6 +123,16 @@ pub(crate) struct Export {
     /// In which form
     #[arg(long, value_enum, default_value_t = Form::Jsonl)]
     pub(crate) format: Form,
+}
+
+/// `audit erase`
+#[derive(Debug, Args)]
+pub(crate) struct Erase {
+    #[command(flatten)]
+    pub(crate) fits: Fits,
+    /// Of every row, where nothing else is said
+    #[arg(long, conflicts_with_all = ["tool", "server", "principal", "tenant", "code", "kind", "call", "since", "until"])]
+    pub(crate) all: bool,
 }
 
 /// The form of an export.

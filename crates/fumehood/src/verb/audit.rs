@@ -1,15 +1,15 @@
 //! `fumehood audit`: what was recorded of calls, and whether it is as it was written.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
     time::{Duration, SystemTime},
 };
 
-use store::audit::{AuditError, Filter, Log, Row};
+use store::audit::{AuditError, Filter, Log, Row, Settings};
 
 use crate::{
-    cli::audit::{Audit, AuditVerb, Fits, Form, Search, Show, Tail},
+    cli::audit::{Audit, AuditVerb, Erase, Fits, Form, Search, Show, Tail},
     places,
     stop::{FAILURE, Stop, USAGE},
     terminal,
@@ -35,6 +35,7 @@ pub(crate) fn perform(asked: &Audit) -> anyhow::Result<ExitCode> {
             AuditVerb::Search(search) => find(&folder, search).await,
             AuditVerb::Show(show) => call(&folder, show).await,
             AuditVerb::Verify(asked) => verify::perform(&folder, asked).await,
+            AuditVerb::Erase(asked) => erase(folder, asked).await,
             AuditVerb::Export(export) => {
                 each(&folder, &filter(&export.fits)?, &mut |log, row| match export.format {
                     Form::Jsonl => terminal::print(&line::json(row)),
@@ -81,12 +82,35 @@ async fn call(folder: &Path, asked: &Show) -> anyhow::Result<ExitCode> {
         return Err(Stop::new(FAILURE, message, "").into());
     }
     if asked.json {
-        for row in rows {
-            print(&row, true)?;
+        for row in &rows {
+            print(row, true)?;
         }
     } else {
         terminal::print(&line::whole_call(&rows))?;
     }
+    if asked.bodies {
+        for row in &rows {
+            if let Some(body) = log.body(row.seq).await.map_err(stop)? {
+                terminal::print(&line::body(row, &body, asked.json))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn erase(folder: PathBuf, asked: &Erase) -> anyhow::Result<ExitCode> {
+    if says_nothing(&asked.fits) && !asked.all {
+        return Err(Stop::new(
+            USAGE,
+            "nothing says whose bodies are to be erased",
+            "`--all` erases those of every row",
+        )
+        .into());
+    }
+    // A record is made by whoever has something to record.
+    Log::open(&folder).await.map_err(stop)?.close().await.map_err(stop)?;
+    let erased = store::audit::erase(Settings::new(folder), &filter(&asked.fits)?).await.map_err(stop)?;
+    terminal::print(&format!("erased the bodies of {erased} rows; the rows are as they were\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -113,6 +137,13 @@ async fn each(
 
 fn print(row: &Row, json: bool) -> anyhow::Result<()> {
     terminal::print(&if json { line::json(row) } else { line::text(row) })
+}
+
+fn says_nothing(fits: &Fits) -> bool {
+    let Fits { tool, server, principal, tenant, code, kind, call, since, until } = fits;
+    kind.is_none()
+        && call.is_none()
+        && [tool, server, principal, tenant, code, since, until].into_iter().all(Option::is_none)
 }
 
 fn filter(fits: &Fits) -> anyhow::Result<Filter> {

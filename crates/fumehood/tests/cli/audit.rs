@@ -280,3 +280,28 @@ fn a_record_that_is_not_there_or_not_ones_own_is_told() {
         assert!(world.shown(&world.run_with("", &["audit", "tail"])).contains("open to others"));
     }
 }
+
+#[test]
+fn what_was_kept_is_shown_when_it_is_asked_for_and_erased() {
+    let (world, call) = (World::new(), CallId::new());
+    let settings = Settings { bodies: true, ..Settings::new(world.data().join("audit")) };
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        let audit = Audit::open(settings).await.unwrap();
+        let body = Some(json!({ "arguments": { "note": "said\u{1b}[2J" } }));
+        audit.commit(Event { call: Some(call.clone()), body, ..Event::new(Kind::Intent) }).await.unwrap();
+        audit.close().await;
+    });
+    let said = r#"{"arguments":{"note":"said\u001b[2J"}}"#;
+    assert!(!stdout(&world, &["audit", "show", call.as_str()]).1.contains("said"));
+    assert!(stdout(&world, &["audit", "show", call.as_str(), "--bodies"]).1.contains(said));
+    let (_, json) = stdout(&world, &["audit", "show", call.as_str(), "--bodies", "--json"]);
+    assert_eq!(json.lines().nth(1), Some(format!(r#"{{"seq":1,"body":{said}}}"#).as_str()));
+
+    assert_eq!(world.run_with("", &["audit", "erase"]).status.code(), Some(2));
+    assert_eq!(world.run_with("", &["audit", "erase", "--all", "--tenant", "a"]).status.code(), Some(2));
+    let erased = stdout(&world, &["audit", "erase", "--call", call.as_str()]).1;
+    assert_eq!(erased, "erased the bodies of 1 rows; the rows are as they were\n");
+    assert!(!stdout(&world, &["audit", "show", call.as_str(), "--bodies"]).1.contains("said"));
+    assert_eq!(stdout(&world, &["audit", "verify"]).0, Some(0));
+    assert_eq!(stdout(&world, &["audit", "search", "--kind", "service"]).1.lines().count(), 2);
+}

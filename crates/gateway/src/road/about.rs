@@ -7,7 +7,7 @@ use access::{
     refusal::Refusal,
 };
 use model::{digest::Digest, tier::Tier};
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::audit::{CallId, Event, Kind, Outcome, Who};
 
 use super::Turned;
@@ -29,6 +29,8 @@ pub(super) struct About {
     pub(super) rule: Option<String>,
     policy: Option<Digest>,
     trace: Option<String>,
+    /// What was asked for as it is, where the record keeps that.
+    pub(super) body: Option<Value>,
 }
 
 impl About {
@@ -47,6 +49,7 @@ impl About {
             rule: None,
             policy,
             trace: trace(received),
+            body: None,
         }
     }
 
@@ -63,13 +66,17 @@ impl About {
     }
 
     pub(super) fn intent(&self) -> Event {
-        self.event(Kind::Intent)
+        let body = self.body.as_ref().map(|arguments| json!({ "arguments": arguments }));
+        Event { body, ..self.event(Kind::Intent) }
     }
 
     /// How it ended: in a row of its own, or the only one where no intent was written.
     pub(super) fn ended(&self, has_intent: bool, outcome: Outcome, micros: u64) -> Event {
         let kind = if has_intent { Kind::Outcome } else { Kind::Call };
-        Event { outcome: Some(outcome), duration_us: Some(micros), ..self.event(kind) }
+        // Those of a call with an intent are there already.
+        let body =
+            self.body.as_ref().filter(|_| !has_intent).map(|arguments| json!({ "arguments": arguments }));
+        Event { outcome: Some(outcome), duration_us: Some(micros), body, ..self.event(kind) }
     }
 
     fn event(&self, kind: Kind) -> Event {

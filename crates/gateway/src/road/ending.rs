@@ -7,7 +7,7 @@ use std::{
 
 use access::{Object, Verb, limits::Turn, principal::Principal};
 use model::{config::Whose, digest::Digest, json};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use store::audit::{Audit, CallId, Event, Outcome};
 use tokio::sync::mpsc;
 
@@ -180,9 +180,21 @@ impl Performed {
             End::Refused(refusal) => Event { code: Some(refusal.code.to_string()), ..event },
             End::Done(_) | End::Failed(_) => event,
         };
+        let event = if audit.keeps_bodies() { self.with_result(event) } else { event };
         metering::recorded(&event);
         audit.note(event).await;
         Concluded { call: self.about.call, end: self.end, subscription: self.subscription }
+    }
+
+    fn with_result(&self, mut event: Event) -> Event {
+        if let End::Done(result) | End::Failed(result) = &self.end {
+            let mut body = event.body.take().unwrap_or_else(|| json!({}));
+            if let Some(body) = body.as_object_mut() {
+                body.insert("result".to_owned(), result.clone());
+            }
+            event.body = Some(body);
+        }
+        event
     }
 
     /// How it ended.

@@ -45,6 +45,14 @@ pub(super) fn whole_call(rows: &[Row]) -> String {
     text
 }
 
+/// What was kept with a row.
+pub(super) fn body(row: &Row, body: &str, json: bool) -> String {
+    if json {
+        return format!("{{\"seq\":{},\"body\":{body}}}\n", row.seq);
+    }
+    format!("\nbody of row {}\n  {}\n", row.seq, visible(body))
+}
+
 fn title(kind: Kind) -> &'static str {
     match kind {
         Kind::Denied => "refused",

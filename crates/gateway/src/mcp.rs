@@ -34,6 +34,7 @@ use crate::{
     service::Gateway,
 };
 
+mod answers;
 mod concluding;
 mod discovery;
 pub mod envelope;
@@ -167,7 +168,7 @@ async fn post(face: Arc<Face>, caller: Caller, body: Body, most: usize) -> Respo
             Err(fault) => fault.response(Some(&request.id)),
         },
         Message::Notification(said) => legacy::notification(&face, &caller, &said),
-        Message::Answer { id, outcome } => legacy::answer_to(&face, &caller, &id, outcome),
+        Message::Answer { id, outcome } => legacy::answer_to(&face, &caller, &id, outcome).await,
     }
 }
 

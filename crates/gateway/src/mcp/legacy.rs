@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tools::surface::Kind;
 
 use super::{
-    Caller, Client, Face, client_name,
+    Caller, Client, Face, answers, client_name,
     discovery::{self, CAPABILITIES, CLIENT_INFO, MODERN, VERSION},
     envelope::{Request, Said},
     lists, not_allowed, nothing_here, questions,
@@ -56,9 +56,14 @@ pub(super) fn notification(face: &Face, caller: &Caller, said: &Said) -> Respons
 }
 
 /// Takes an answer to a question.
-pub(super) fn answer_to(face: &Face, caller: &Caller, id: &Value, outcome: Value) -> Response {
+pub(super) async fn answer_to(face: &Face, caller: &Caller, id: &Value, outcome: Value) -> Response {
     match session_of(face, caller) {
         Ok(session) => {
+            let outcome = match answers::screened(face, caller, None, &outcome).await {
+                Ok(()) => outcome,
+                // Whoever asked is told that there is no answer, and why.
+                Err(fault) => json!({ "error": { "code": INTERNAL_ERROR, "message": fault.message } }),
+            };
             session.answered(id, outcome);
             StatusCode::ACCEPTED.into_response()
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tools::surface::Kind;
 
 use super::{
-    Caller, Client, Face, client_name,
+    Caller, Client, Face, answers, client_name,
     concluding::{cacheable, complete, unknown},
     discovery::{self, CAPABILITIES, CLIENT_INFO, LEGACY, MODERN, SUPPORTED, VERSION},
     envelope::{Request, Said},
@@ -143,6 +143,9 @@ async fn walk(
     let digest = digest(&caller, &method, &params);
     let client = client(meta, &capabilities, subject.is_pass_through());
     let responses = responses(&params)?;
+    if let Some(responses) = params.get("inputResponses") {
+        answers::screened(&face, &caller, None, responses).await?;
+    }
     let server_info = subject.server_info(&caller.scope);
     let asked = Asked { face, caller, subject, capabilities, digest, server_info };
     let call = match params.remove("requestState") {

@@ -154,6 +154,28 @@ async fn a_servers_own_state_travels_sealed() {
     assert_eq!(states, [Value::Null, json!("state-of-theirs"), Value::Null, json!("state-of-theirs")]);
 }
 
+/// A private key is found without anybody having told of it.
+const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----";
+
+#[tokio::test]
+async fn no_secret_is_given_for_an_answer() {
+    let (_world, client) = world().await;
+    let first = client.call("crm__ask", form()).await.result();
+    for key in [KEY, "harmless"] {
+        let (is_kept, responses) = (key == KEY, json!({ "question": accept(json!({ "city": key })) }));
+        let answer = retry(&client, "crm__ask", &form(), responses, &first["requestState"]).await;
+        let text = answer.json().to_string();
+        assert_eq!((text.contains("FH-SECRET-ARGUMENT"), text.contains("BEGIN")), (is_kept, false), "{text}");
+    }
+    let session = client.open("2025-11-25").await;
+    let call = json!({ "name": "crm__ask", "arguments": form() });
+    let mut stream = session.old_stream(json!(1), "tools/call", call).await;
+    let id = stream.message().await["id"].clone();
+    session.say(json!({ "jsonrpc": "2.0", "id": id, "result": accept(json!({ "city": KEY })) })).await;
+    let text = stream.message().await.to_string();
+    assert!(text.contains("FH-SECRET-ARGUMENT") && !text.contains("BEGIN"), "{text}");
+}
+
 #[tokio::test]
 async fn several_rounds_and_several_questions() {
     let (_world, client) = modern_world().await;

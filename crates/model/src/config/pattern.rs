@@ -76,7 +76,10 @@ impl Pattern {
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.server, self.name)
+        match (self.server.as_str(), self.name.as_str()) {
+            ("*", "*") => f.write_str("*"),
+            (server, name) => write!(f, "{server}/{name}"),
+        }
     }
 }
 
@@ -157,6 +160,7 @@ mod tests {
         assert!(pattern.covers(&docs, "file:///docs/a/b.txt"));
         assert!(!pattern.covers(&docs, "file:///doc"));
         assert_eq!(pattern.to_string(), "docs/file:///docs/*");
+        assert_eq!(Pattern::parse("*/*").unwrap().to_string(), "*");
     }
 
     proptest! {

@@ -41,6 +41,6 @@ fn event(what: &str, filter: &Filter, count: Option<u64>) -> Event {
         ("until", json!(at(filter.until))),
     ];
     let said = said.into_iter().filter(|(_, value)| *value != Value::Null);
-    let details = Map::from_iter(said.map(|(name, value)| (name.to_owned(), value)));
+    let details: Map<String, Value> = said.map(|(name, value)| (name.to_owned(), value)).collect();
     Event { details, ..Event::new(Kind::Service) }
 }

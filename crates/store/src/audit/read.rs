@@ -1,31 +1,8 @@
 //! The record as its readers see it.
 
-use std::{path::Path, time::SystemTime};
+use std::path::Path;
 
-use super::{AuditError, CallId, Kind, row::Row, sql::Range, sqlite::Reader};
-
-/// Which rows are wanted: those that fit everything that is said.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    /// Of this kind.
-    pub kind: Option<Kind>,
-    /// Of this call.
-    pub call: Option<CallId>,
-    /// Of this server.
-    pub server: Option<String>,
-    /// Of this tool, prompt or resource.
-    pub name: Option<String>,
-    /// Of this subject.
-    pub subject: Option<String>,
-    /// Of this tenant.
-    pub tenant: Option<String>,
-    /// With this code.
-    pub code: Option<String>,
-    /// That happened then or later.
-    pub since: Option<SystemTime>,
-    /// That happened before.
-    pub until: Option<SystemTime>,
-}
+use super::{AuditError, CallId, filter::Filter, row::Row, sql::Range, sqlite::Reader};
 
 /// A record, open to be read while others write it.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use super::read::Filter;
+use super::filter::Filter;
 
 /// The form of the tables; a later form is a later number, with the steps from each to the next in [`STEPS`].
 pub(super) const VERSION: i64 = 2;

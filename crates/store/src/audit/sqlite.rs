@@ -13,8 +13,9 @@ use sqlx::{
 use uuid::Uuid;
 
 use super::{
-    AuditError, Event, bound, own,
-    read::Filter,
+    AuditError, Event, bound,
+    filter::Filter,
+    own,
     row::{Head, STREAM, Sealed},
     sql::{self, Bound},
     step::{Step, reached},

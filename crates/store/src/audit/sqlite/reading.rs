@@ -9,8 +9,9 @@ use sqlx::{
 
 use super::{FILE, PATIENCE, failed, signed};
 use crate::audit::{
-    AuditError, own,
-    read::Filter,
+    AuditError,
+    filter::Filter,
+    own,
     row::{Columns, Row, STREAM},
     sql::{self, Bound, Range},
 };

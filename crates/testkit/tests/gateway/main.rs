@@ -8,11 +8,18 @@
 )]
 
 mod cells;
+#[expect(dead_code, reason = "the tests of the network use all of it")]
+#[path = "../network/client.rs"]
+mod client;
+mod conformance;
 mod drive;
 mod http_servers;
+mod inspector;
 mod legacy_sse;
 mod needles;
 #[expect(dead_code, reason = "the tests of keys use all of it")]
 #[path = "../keys/origin.rs"]
 mod origin;
 mod per_user;
+mod sdk_clients;
+mod service;

@@ -133,11 +133,18 @@ impl<'a> Search<'a> {
         if let Some(kind) = private_key::kind(text) {
             return Some(format!("a private key ({kind})"));
         }
-        if layer == LAYERS {
+        // What comes of taking off an encoding that is not there is noise, and holds no other one.
+        if layer == LAYERS || (layer > 0 && !is_text(text)) {
             return None;
         }
         unwrap::each(text, &mut |inner| self.text(inner, layer + 1))
     }
+}
+
+/// Whether it reads as text, but for a few bytes: what stood before an encoded text can have been taken for a part of it.
+fn is_text(bytes: &[u8]) -> bool {
+    let ascii = || bytes.iter().filter(|byte| byte.is_ascii()).count();
+    std::str::from_utf8(bytes).is_ok() || ascii() >= bytes.len() / 8 * 7
 }
 
 #[cfg(test)]

@@ -37,7 +37,12 @@ pub(crate) struct Shop {
 
 impl Shop {
     pub(crate) async fn open() -> Self {
-        let world = World::new(CONFIG, &[orders(), weather()]).await;
+        Self::with("").await
+    }
+
+    /// With more in the operator's file.
+    pub(crate) async fn with(more: &str) -> Self {
+        let world = World::new(&format!("{CONFIG}{more}"), &[orders(), weather()]).await;
         let address = world.listen(messages::router(world.gateway.clone())).await;
         Self { world, address }
     }

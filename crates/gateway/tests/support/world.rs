@@ -60,7 +60,11 @@ impl World {
             screen: Arc::new(Screen::none()),
         };
         let folder = tempfile::tempdir().unwrap();
-        let settings = Settings { group: Duration::ZERO, ..Settings::new(folder.path().join("record")) };
+        let settings = Settings {
+            group: Duration::ZERO,
+            bodies: operator.audit().bodies(),
+            ..Settings::new(folder.path().join("record"))
+        };
         let audit = Audit::open(settings).await.unwrap();
         let servers = Arc::new(Servers::new(servers));
         let changes = Arc::new(ShelfOfPool(Arc::clone(&shelf)));

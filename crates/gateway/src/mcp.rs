@@ -131,8 +131,9 @@ async fn serve(face: Arc<Face>, scope: Scope, request: Request<Body>) -> Respons
 }
 
 async fn post(face: Arc<Face>, caller: Caller, body: Body, most: usize) -> Response {
-    if !accepts(&caller.headers, "application/json") && !caller.streams {
-        let why = "answers are `application/json` or `text/event-stream`";
+    if !accepts(&caller.headers, "application/json") {
+        let why =
+            "an answer may be `application/json`, or `text/event-stream` where that is accepted as well";
         return Fault::new(INVALID_REQUEST, why).status(StatusCode::NOT_ACCEPTABLE).response(None);
     }
     let body = match read_json(&caller.headers, body, most).await {

@@ -52,7 +52,7 @@ impl Subject {
             None => (None, None),
         };
         let tool = shown.filter(|_| verb == Verb::CallTool).map(|shown| Arc::clone(&shown.value));
-        Ok(Self { verb, tool, offer, name })
+        Ok(Self { verb, name, tool, offer })
     }
 
     /// Who answers: of one server its own name, as it was accepted.

@@ -53,6 +53,7 @@ async fn what_is_no_request() {
         ("POST", &[("content-type", "text/plain")], PING, 415),
         ("POST", &[TYPE, ("content-encoding", "gzip")], PING, 415),
         ("POST", &[TYPE, ("accept", "text/html")], PING, 406),
+        ("POST", &[TYPE, ("accept", "text/event-stream")], PING, 406),
         ("POST", &[TYPE], "", 400),
         ("POST", &[TYPE], "no json", 400),
         ("POST", &[TYPE], "[]", 400),

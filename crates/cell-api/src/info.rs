@@ -19,6 +19,9 @@ pub struct CellInfo {
     pub id: String,
     /// Name it was created under.
     pub name: ServerName,
+    /// Name under which its server is declared, where that is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<ServerName>,
     /// What kind of thing runs in it.
     pub kind: Kind,
     /// Where it stands.
@@ -42,6 +45,14 @@ pub struct CellInfo {
     pub log: PathBuf,
     /// Why it ended, once it has.
     pub end: Option<End>,
+}
+
+impl CellInfo {
+    /// Whether a person who names this means it, among others perhaps: by its name, or by that of its server.
+    pub fn is_called(&self, name: &str) -> bool {
+        let declared = self.declared.as_ref().map(ServerName::as_str);
+        self.name.as_str() == name || declared == Some(name)
+    }
 }
 
 /// A secret that a cell uses. Its value is nowhere in this API.

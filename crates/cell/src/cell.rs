@@ -181,6 +181,7 @@ impl Cell {
         Some(CellInfo {
             id: self.id.clone(),
             name: described.spec.name.clone(),
+            declared: described.spec.declared.clone(),
             kind: described.spec.kind,
             state: described.phase,
             supervisor: rustix::process::getpid().as_raw_nonzero().get(),

@@ -76,7 +76,7 @@ pub(crate) fn perform(asked: &Change, direction: Direction) -> anyhow::Result<Ex
     let folders = places::folders()?;
     let runtime = runtime()?;
     let running: Vec<CellInfo> = runtime.block_on(ps::cells(&folders))?;
-    let running: Vec<CellInfo> = running.into_iter().filter(|cell| cell.name == server).collect();
+    let running: Vec<CellInfo> = running.into_iter().filter(|cell| cell.is_called(server.as_str())).collect();
     let plan = plan(&folders, asked, &server, &running, &rules, direction);
     // Nothing is widened that would not last; what is taken away is taken from the running cells in any case.
     let (plan, unwritten) = match (plan, direction) {

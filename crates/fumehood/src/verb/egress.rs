@@ -41,7 +41,7 @@ fn check(asked: &EgressCheck) -> anyhow::Result<ExitCode> {
     let folders = places::folders()?;
     let answer = runtime()?.block_on(async {
         let running = ps::cells(&folders).await?;
-        let cell = running.iter().find(|cell| cell.id == asked.server || cell.name.as_str() == asked.server);
+        let cell = running.iter().find(|cell| cell.id == asked.server || cell.is_called(&asked.server));
         match cell {
             Some(cell) => {
                 let mut client = Client::connect(&folders.cell(&cell.id)).await.map_err(Stop::from)?;

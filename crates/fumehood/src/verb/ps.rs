@@ -68,7 +68,7 @@ pub(crate) async fn find(folders: &Folders, whose: &str) -> anyhow::Result<PathB
     let cells = cells(folders).await?;
     let found: Vec<&CellInfo> = match cells.iter().find(|cell| cell.id == whose) {
         Some(cell) => vec![cell],
-        None => cells.iter().filter(|cell| cell.name.as_str() == whose).collect(),
+        None => cells.iter().filter(|cell| cell.is_called(whose)).collect(),
     };
     match found.as_slice() {
         [cell] => Ok(folders.cell(&cell.id)),

@@ -51,6 +51,26 @@ fn each_user_has_a_cell_and_a_folder_of_its_own_and_they_start_side_by_side() {
 }
 
 #[test]
+fn what_a_person_allows_or_denies_a_server_holds_for_every_cell_of_it() {
+    let scene = scene(somebody());
+    let mut drive = Drive::begin(&scene, "");
+    drive.start("a", "notes", Some("alice"));
+    drive.start("b", "notes", Some("bob"));
+    let reach = || {
+        let listed = scene.run(&["ps", "--json"], "").stdout;
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        let all = listed.as_array().unwrap().iter();
+        all.filter(|cell| cell["network"]["hosts"].to_string().contains("new.example")).count()
+    };
+    assert_eq!(reach(), 0);
+    let ran = scene.run(&["allow", "--yes", "notes", "new.example"], "");
+    assert_eq!((ran.code, reach()), (Some(0), 2), "{ran:?}");
+    let ran = scene.run(&["deny", "notes", "new.example"], "");
+    assert_eq!((ran.code, reach()), (Some(0), 0), "{ran:?}");
+    drive.finish();
+}
+
+#[test]
 fn a_frozen_cell_answers_after_it_was_thawed_and_ends_while_it_is_frozen() {
     let scene = scene(somebody());
     let mut drive = Drive::begin(&scene, "");
@@ -93,6 +113,20 @@ fn a_server_that_dies_is_told_of_with_the_reason_and_one_that_is_let_go_of_is_en
         std::thread::sleep(Duration::from_millis(50));
     }
     panic!("a cell that nobody holds runs on: {:?}", Drive::names(&scene));
+}
+
+#[test]
+fn a_cell_that_nobody_listens_to_can_be_ended() {
+    let scene = scene(somebody());
+    let mut drive = Drive::begin(&scene, "");
+    drive.start("a", "notes", Some("alice"));
+    drive.wish(&json!({ "do": "deafen", "of": "a" }));
+    for id in 0..1_000 {
+        drive.say("a", &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }));
+    }
+    drive.end("a");
+    assert_eq!(Drive::names(&scene), [""; 0]);
+    drive.finish();
 }
 
 #[test]

@@ -9,8 +9,7 @@ const MODERN: &str = "io.modelcontextprotocol/protocolVersion";
 
 fn scene() -> Scene {
     let scene = Scene::new(somebody(), |scene| {
-        scene.table("web", &["http", "8300", "0.5"], HTTP)
-            + &scene.table("brief", &["nonsense"], HTTP)
+        scene.table("web", &["http", "8300", "0.5"], HTTP) + &scene.table("brief", &["nonsense"], HTTP)
     });
     scene.accept("web");
     scene

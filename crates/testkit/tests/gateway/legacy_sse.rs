@@ -53,7 +53,8 @@ impl Far {
         let hello = json!({ "jsonrpc": "2.0", "id": "h", "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
         let said = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        let call = json!({ "jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": { "name": "whoami" } });
+        let call =
+            json!({ "jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": { "name": "whoami" } });
         let url = format!("http://127.0.0.1:{}/sse", self.1);
         let ran = scene.run(&["bridge", &url, "--plain"], &format!("{hello}\n{said}\n{call}\n"));
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

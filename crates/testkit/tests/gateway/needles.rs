@@ -38,7 +38,10 @@ fn find(drive: &mut Drive, value: &Value) -> Value {
 
 #[test]
 fn a_value_is_found_however_it_is_written_by_a_process_without_it() {
-    let scene = Scene::new(somebody(), |_| String::new());
+    let scene = Scene::new(somebody(), |scene| {
+        let path = scene.world.make_file("token", "a token of a file, and a long one", 0o600).unwrap();
+        format!("[secrets.FILED]\nfile = {path:?}\nhosts = [\"api.github.com\"]\n")
+    });
     scene.keep("TOKEN", None, VALUE, "api.github.com");
     scene.keep("MINE", Some("alice"), USERS, "api.github.com");
     let mut drive = Drive::begin(&scene, "");
@@ -71,6 +74,12 @@ fn a_value_is_found_however_it_is_written_by_a_process_without_it() {
     scene.keep("LATER", None, later, "api.github.com");
     drive.wait("needles", |said| said["screen"] == "renewed");
     assert!(find(&mut drive, &json!({ "text": later }))[1].as_str().unwrap().contains("LATER"));
+    // And so is what a file holds that the operator's file names, now and later.
+    let found = |drive: &mut Drive, text: &str| find(drive, &json!({ "text": text }))[1].to_string();
+    assert!(found(&mut drive, "a token of a file, and a long one").contains("FILED"));
+    scene.world.make_file("token", "another token of a file, and long", 0o600).unwrap();
+    drive.wait("needles", |said| said["screen"] == "renewed");
+    assert!(found(&mut drive, "another token of a file, and long").contains("FILED"));
     drive.finish();
 }
 

@@ -333,14 +333,14 @@ fn a_mount_that_leads_out_of_the_project_is_refused_whatever_was_trusted() {
 }
 
 #[test]
-fn a_server_on_a_port_is_neither_compared_nor_started() {
+fn a_server_on_a_port_is_not_started_before_it_was_accepted() {
     let clone = Clone::new();
     clone.project.world.make_folder("project/out").unwrap();
     clone.project.declare(&(clone.file() + "transport = \"http\"\nport = 8080\n"));
     clone.project.trust();
-    let ended = clone.project.start("weather");
-    assert_eq!((ended.code, ended.heard.len()), (Some(2), 0), "{ended:?}");
-    assert!(ended.stderr.contains("is not compared"), "{ended:?}");
+    let ended = clone.project.run(&["run", "--strict", "weather"]);
+    assert_eq!((ended.code, ended.heard.len()), (Some(11), 0), "{ended:?}");
+    assert!(ended.stderr.contains("not reviewed yet"), "{ended:?}");
     assert!(!clone.ran() && clone.connections() == 0);
     // Control: by a person's own word it is.
     let mut session = Session::begin(&mut clone.project.product(None, &["run", "--unreviewed", "weather"]));

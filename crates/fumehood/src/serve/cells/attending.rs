@@ -43,7 +43,9 @@ pub(super) fn begin(started: Started) -> (Running, impl Future<Output = ()>) {
         let speaking = tokio::task::spawn_local(speak(said, to_server.clone(), tell.clone()));
         let watching = tokio::task::spawn_local(watch_network(reach.clone(), tell.clone()));
         let framer = Framer::default();
-        let attending = Attending { reach, tell, strays, to_server, watching, order, has_session, framer };
+        let is_ending = false;
+        let attending =
+            Attending { reach, tell, strays, to_server, watching, order, has_session, is_ending, framer };
         attending.run(heard, ending).await;
         speaking.abort();
         session.finish().await;
@@ -93,37 +95,39 @@ struct Attending {
     watching: tokio::task::JoinHandle<()>,
     order: EndOrder,
     has_session: bool,
+    is_ending: bool,
     framer: Framer,
 }
 
 impl Attending {
     async fn run(mut self, mut heard: mpsc::Receiver<Bytes>, mut ending: watch::Receiver<bool>) {
-        let listening = self.tell.clone();
-        let mut is_ending = false;
+        let (listening, to_server) = (self.tell.clone(), self.to_server.clone());
         // Why it counts as ended though something of it still runs.
         let mut broken: Option<String> = None;
         let why = loop {
             let next = tokio::select! {
                 next = heard.recv() => next,
-                wish = ending.wait_for(|wish| *wish), if !is_ending => {
-                    drop(wish);
-                    is_ending = true;
+                () = wished(&mut ending), if !self.is_ending => {
                     self.order_end(self.order);
                     continue;
                 }
-                () = listening.closed(), if !is_ending => {
-                    is_ending = true;
+                // Nobody speaks to it any more, which the end of its stdin does not say to one that listens.
+                () = to_server.closed(), if self.has_session && !self.is_ending => {
+                    self.order_end(self.order);
+                    continue;
+                }
+                () = listening.closed(), if !self.is_ending => {
                     self.order_end(attend::HURRIED);
                     continue;
                 }
             };
             match next.unwrap_or(Bytes::Lost) {
-                Bytes::Stdout(bytes) => self.hear(&bytes).await,
+                Bytes::Stdout(bytes) => self.hear(&bytes, &mut ending).await,
                 // It is in the cell's log.
                 Bytes::Stderr(_) => {}
                 Bytes::Broken(why) => {
                     broken = Some(why);
-                    if !std::mem::replace(&mut is_ending, true) {
+                    if !self.is_ending {
                         self.order_end(attend::HURRIED);
                     }
                 }
@@ -134,10 +138,12 @@ impl Attending {
         // What happened at its edge last is told before its end.
         tokio::time::timeout(attend::LAST_WORDS, &mut self.watching).await.ok();
         self.watching.abort();
-        self.tell.send(Heard::Ended(broken.unwrap_or(why))).await.ok();
+        // Whoever has ended it may not listen any more.
+        let last = self.tell.send(Heard::Ended(broken.unwrap_or(why)));
+        tokio::time::timeout(attend::LAST_WORDS, last).await.ok();
     }
 
-    async fn hear(&mut self, bytes: &[u8]) {
+    async fn hear(&mut self, bytes: &[u8], ending: &mut watch::Receiver<bool>) {
         let frames: Vec<Frame> = if bytes.is_empty() {
             self.framer.finish().into_iter().collect()
         } else {
@@ -158,8 +164,17 @@ impl Attending {
                 }
             };
             if let Some(line) = line {
-                // Where nobody listens any more it is ended.
-                self.tell.send(Heard::Line(without_end(line))).await.ok();
+                let line = Heard::Line(without_end(line));
+                if self.is_ending {
+                    // Nobody has to listen to one that was told to end.
+                    self.tell.try_send(line).ok();
+                    continue;
+                }
+                tokio::select! {
+                    // Where nobody listens any more it is ended.
+                    _sent = self.tell.send(line) => {}
+                    () = wished(ending) => self.order_end(self.order),
+                }
             }
         }
     }
@@ -170,7 +185,8 @@ impl Attending {
     }
 
     /// Orders the end over a connection of its own; what comes of it is heard.
-    fn order_end(&self, order: EndOrder) {
+    fn order_end(&mut self, order: EndOrder) {
+        self.is_ending = true;
         let (reach, to_server, has_session) = (self.reach.clone(), self.to_server.clone(), self.has_session);
         tokio::task::spawn_local(async move {
             // A server that does not read its stdin is not waited for.
@@ -181,6 +197,14 @@ impl Attending {
                 client.end(order).await.ok();
             }
         });
+    }
+}
+
+/// Waits until somebody wishes that it ends.
+async fn wished(ending: &mut watch::Receiver<bool>) {
+    // Whoever could wish it holds the cell; without one it ends by being let go of.
+    if ending.wait_for(|wish| *wish).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

@@ -13,7 +13,7 @@ use gateway::pool::{CellKey, Cells as _, Control, Heard, Holder, Running};
 use model::name::ServerName;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::{LiveCells, Screening};
 use crate::{configuration::Configuration, places};
@@ -32,6 +32,8 @@ enum Wish {
     Thaw { of: String },
     /// Ends it, and waits for that.
     End { of: String },
+    /// Listens to it no longer, and holds it.
+    Deafen { of: String },
     /// Lets go of it.
     Drop { of: String },
     /// Asks for needles.
@@ -44,6 +46,7 @@ struct Cell {
     say: mpsc::Sender<Vec<u8>>,
     control: Arc<dyn Control>,
     listening: tokio::task::JoinHandle<()>,
+    deaf: Arc<Notify>,
 }
 
 /// Does what is wished until nothing more is.
@@ -95,8 +98,9 @@ async fn drive() -> anyhow::Result<ExitCode> {
                 tokio::spawn(async move {
                     match cells.start(CellKey { server, whose }, who).await {
                         Ok(Running { say, hear, control, speaks_http, roots }) => {
-                            let listening = tokio::spawn(listen(of.clone(), hear));
-                            came.send((of.clone(), Cell { say, control, listening })).await.ok();
+                            let deaf = Arc::new(Notify::new());
+                            let listening = tokio::spawn(listen(of.clone(), hear, Arc::clone(&deaf)));
+                            came.send((of.clone(), Cell { say, control, listening, deaf })).await.ok();
                             tell(
                                 &json!({ "of": of, "started": true, "speaks_http": speaks_http, "roots": roots }),
                             );
@@ -129,6 +133,11 @@ async fn drive() -> anyhow::Result<ExitCode> {
                     tell(&json!({ "of": of, "gone": true }));
                 }
             }
+            Wish::Deafen { of } => {
+                if let Some(cell) = running.get(&of) {
+                    cell.deaf.notify_one();
+                }
+            }
             Wish::Drop { of } => {
                 if let Some(cell) = running.remove(&of) {
                     cell.listening.abort();
@@ -151,8 +160,13 @@ async fn drive() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn listen(of: String, mut hear: mpsc::Receiver<Heard>) {
-    while let Some(heard) = hear.recv().await {
+async fn listen(of: String, mut hear: mpsc::Receiver<Heard>, deaf: Arc<Notify>) {
+    loop {
+        let heard = tokio::select! {
+            heard = hear.recv() => heard,
+            () = deaf.notified() => std::future::pending().await,
+        };
+        let Some(heard) = heard else { break };
         tell(&match heard {
             Heard::Line(line) => json!({ "of": of, "line": serde_json::from_slice::<Value>(&line).ok() }),
             Heard::Log(text) => json!({ "of": of, "log": text }),

@@ -10,6 +10,7 @@ use std::{
 use access::screen::Screen;
 use anyhow::Context;
 use cell::folders::Folders;
+use model::config::SecretSource;
 use secrets::{
     needles::Made,
     vault::{Stamp, Store},
@@ -17,7 +18,8 @@ use secrets::{
 use tokio::{io::AsyncReadExt as _, process::Command};
 
 use crate::{
-    configuration::operators_file,
+    cli::Given,
+    configuration::{Configuration, operators_file},
     stop::{FAILURE, Stop},
     terminal,
 };
@@ -77,8 +79,8 @@ impl Screening {
         let mut failed = false;
         loop {
             tokio::time::sleep(LOOK).await;
-            let seen = Seen::now(&self.folders);
-            if seen == self.current.read().unwrap_or_else(PoisonError::into_inner).1 {
+            let seen = self.current.read().unwrap_or_else(PoisonError::into_inner).1.clone();
+            if seen.again(&self.folders) == seen {
                 continue;
             }
             match self.renew().await {
@@ -97,13 +99,31 @@ impl Screening {
 
 impl Seen {
     fn now(folders: &Folders) -> Self {
+        // A file that cannot be read as it is will be another one, and is looked at until then.
+        let configuration = Configuration::read(folders, &Given::default()).ok();
+        let declared = configuration.iter().flat_map(|configuration| configuration.secrets().values());
+        let sources = declared.filter_map(|secret| match &secret.source {
+            SecretSource::File(path) => Some(path.clone()),
+            SecretSource::Env(_) | SecretSource::Command(_) => None,
+        });
+        Self::of(folders, std::iter::once(operators_file(folders)).chain(sources))
+    }
+
+    /// The same files, as they are now.
+    fn again(&self, folders: &Folders) -> Self {
+        Self::of(folders, self.files.iter().map(|(path, _)| path.clone()))
+    }
+
+    fn of(folders: &Folders, paths: impl Iterator<Item = PathBuf>) -> Self {
         let facts = |path: &PathBuf| {
             let facts = std::fs::metadata(path).ok()?;
             Some((facts.modified().ok()?, facts.len()))
         };
-        let file = operators_file(folders);
-        let stamp = facts(&file);
-        Self { vault: Store::at(folders.vault()).stamp().ok(), files: vec![(file, stamp)] }
+        let files = paths.map(|path| {
+            let facts = facts(&path);
+            (path, facts)
+        });
+        Self { vault: Store::at(folders.vault()).stamp().ok(), files: files.collect() }
     }
 }
 

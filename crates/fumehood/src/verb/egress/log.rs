@@ -23,7 +23,7 @@ pub(super) fn perform(asked: &EgressLog) -> anyhow::Result<ExitCode> {
     let runtime = runtime()?;
     let mut running = runtime.block_on(ps::cells(&folders))?;
     if let Some(whose) = &asked.whose {
-        running.retain(|cell| cell.id == *whose || cell.name.as_str() == whose);
+        running.retain(|cell| cell.id == *whose || cell.is_called(whose));
     }
     let printer = Printer { json: asked.json };
     if !running.is_empty() {

@@ -35,13 +35,13 @@ pub fn document() -> Value {
         "paths": {
             "/v1/tools": {"get": tools()},
             "/v1/tool-calls": {"post": tool_calls()},
-            "/v1/openapi.json": {"get": open("document", "This document", responses(&[("200", "The document", reference("Any"))]))},
-            "/healthz": {"get": open("alive", "Whether the service lives", responses(&[("200", "It does", reference("Alive"))]))},
-            "/readyz": {"get": open("ready", "Whether the service can serve, and what keeps it from it", responses(&[
+            "/v1/openapi.json": {"get": open("document", "This document", &responses(&[("200", "The document", reference("Any"))]))},
+            "/healthz": {"get": open("alive", "Whether the service lives", &responses(&[("200", "It does", reference("Alive"))]))},
+            "/readyz": {"get": open("ready", "Whether the service can serve, and what keeps it from it", &responses(&[
                 ("200", "It can", reference("Ready")),
                 ("503", "It cannot", reference("Ready")),
             ]))},
-            "/metrics": {"get": open("metrics", "What was counted, for whoever is on the machine of the service", json!({
+            "/metrics": {"get": open("metrics", "What was counted, for whoever is on the machine of the service", &json!({
                 "200": {"description": "The text format of Prometheus", "content": {"text/plain": {"schema": {"type": "string"}}}},
                 "404": {"description": "The caller is not on this machine"},
             }))},
@@ -84,7 +84,7 @@ fn tool_calls() -> Value {
     })
 }
 
-fn open(id: &str, summary: &str, responses: Value) -> Value {
+fn open(id: &str, summary: &str, responses: &Value) -> Value {
     json!({"operationId": id, "summary": summary, "security": [], "responses": responses})
 }
 

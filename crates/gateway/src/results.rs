@@ -42,10 +42,14 @@ pub fn guard(result: Value, bounds: &Bounds) -> Value {
     let Value::Object(mut result) = result else { return result };
     let mut room = Room::new(bounds);
     if let Some(Value::Array(blocks)) = result.get_mut("content") {
-        blocks.iter_mut().for_each(|block| room.block(block));
+        for block in blocks {
+            room.block(block);
+        }
     }
     if let Some(Value::Array(contents)) = result.get_mut("contents") {
-        contents.iter_mut().for_each(|resource| room.resource(resource));
+        for resource in contents {
+            room.resource(resource);
+        }
     }
     if let Some(Value::Array(messages)) = result.get_mut("messages") {
         for content in messages.iter_mut().filter_map(|message| message.get_mut("content")) {

@@ -28,7 +28,7 @@ impl Answer {
             End::Refused(refusal) => Self::refused(&refusal, name),
             End::Failed(error) => {
                 let message = error.get("message").and_then(Value::as_str).unwrap_or("it says nothing of it");
-                Self::error(format!("The server failed: {}", excerpt(message, LONGEST_ERROR)))
+                Self::error(&format!("The server failed: {}", excerpt(message, LONGEST_ERROR)))
             }
         }
     }
@@ -36,7 +36,7 @@ impl Answer {
     /// The answer to a name that was not offered: the same whether there is such a tool or not.
     pub(super) fn unknown(name: &str) -> Self {
         let name = excerpt(name, 128);
-        Self::error(format!("Unknown tool: `{name}`. Only the tools that were offered can be used."))
+        Self::error(&format!("Unknown tool: `{name}`. Only the tools that were offered can be used."))
     }
 
     fn refused(refusal: &Refusal, name: &str) -> Self {
@@ -44,18 +44,16 @@ impl Answer {
             return Self::unknown(name);
         }
         let remedy = refusal.remedy.as_deref().map(|remedy| format!("\n{remedy}")).unwrap_or_default();
-        Self::error(format!("Not done ({}): {}{remedy}", refusal.code, refusal.reason))
+        Self::error(&format!("Not done ({}): {}{remedy}", refusal.code, refusal.reason))
     }
 
-    fn error(text: String) -> Self {
+    fn error(text: &str) -> Self {
         Self { blocks: vec![json!({"type": "text", "text": text})], is_error: true }
     }
 
     fn done(result: &Value) -> Self {
         if result.get("resultType").is_some_and(|kind| kind != "complete") {
-            return Self::error(
-                "Not done: the tool asks for something that only a person can give it.".to_owned(),
-            );
+            return Self::error("Not done: the tool asks for something that only a person can give it.");
         }
         let is_error = result.get("isError") == Some(&Value::Bool(true));
         let content = result.get("content").and_then(Value::as_array).into_iter().flatten();
@@ -66,7 +64,7 @@ impl Answer {
             blocks.extend(text(&structured.to_string()));
         }
         if blocks.is_empty() && is_error {
-            return Self::error("The tool failed and says nothing of why.".to_owned());
+            return Self::error("The tool failed and says nothing of why.");
         }
         Self { blocks, is_error }
     }
@@ -93,14 +91,12 @@ impl Answer {
 
     /// All of it as one text, for whoever takes nothing else.
     pub(super) fn text(&self) -> String {
-        let texts = self.blocks.iter().map(|block| match block.get("text").and_then(Value::as_str) {
-            Some(text) => text.to_owned(),
-            None => {
-                let source = block.get("source");
-                let kind = source.and_then(|source| source.get("media_type")).and_then(Value::as_str);
-                let data = source.and_then(|source| source.get("data")).and_then(Value::as_str);
-                left_out(kind.unwrap_or("unknown"), data.map_or(0, str::len))
+        let texts = self.blocks.iter().map(|block| {
+            if let Some(text) = block.get("text").and_then(Value::as_str) {
+                return text.to_owned();
             }
+            let member = |name: &str| block.get("source")?.get(name)?.as_str();
+            left_out(member("media_type").unwrap_or("unknown"), member("data").map_or(0, str::len))
         });
         texts.collect::<Vec<_>>().join("\n\n")
     }

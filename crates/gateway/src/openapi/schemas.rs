@@ -1,11 +1,23 @@
 //! What goes in and comes out, as JSON Schema 2020-12.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 pub(super) fn all() -> Value {
-    let id = json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,256}$"});
-    let name = json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$", "maxLength": 64});
-    let object = json!({"type": "object", "properties": {"type": {"const": "object"}, "properties": {"type": "object"}}, "required": ["type", "properties"]});
+    let groups = [service(), tools(), turns(), results()];
+    let all = groups.into_iter().filter_map(|group| match group {
+        Value::Object(schemas) => Some(schemas),
+        _ => None,
+    });
+    Value::Object(all.flatten().collect::<Map<_, _>>())
+}
+
+/// Of a use, by the model.
+fn id() -> Value {
+    json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,256}$"})
+}
+
+/// What the service says of itself.
+fn service() -> Value {
     json!({
         "Any": {"type": "object"},
         "Alive": {"type": "object", "properties": {"alive": {"const": true}}, "required": ["alive"], "additionalProperties": false},
@@ -26,6 +38,33 @@ pub(super) fn all() -> Value {
             "required": ["ready", "causes"],
             "additionalProperties": false,
         },
+        "Problem": {
+            "type": "object",
+            "properties": {"error": {
+                "type": "object",
+                "properties": {
+                    "code": {"type": "string", "pattern": "^FH-"},
+                    "message": {"type": "string"},
+                    "place": {"type": ["string", "null"], "description": "Where in the request"},
+                    "hint": {"type": "string", "description": "What to send instead"},
+                },
+                "required": ["code", "message"],
+                "additionalProperties": false,
+            }},
+            "required": ["error"],
+        },
+    })
+}
+
+/// Tools, in each of the formats.
+fn tools() -> Value {
+    let name = json!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]*$", "maxLength": 64});
+    let object = json!({
+        "type": "object",
+        "properties": {"type": {"const": "object"}, "properties": {"type": "object"}},
+        "required": ["type", "properties"],
+    });
+    json!({
         "Tools": {
             "type": "object",
             "properties": {"tools": {"anyOf": [
@@ -61,15 +100,21 @@ pub(super) fn all() -> Value {
             "required": ["tools"],
             "additionalProperties": false,
         },
+    })
+}
+
+/// What a model asked for.
+fn turns() -> Value {
+    json!({
         "ToolUse": {
             "type": "object",
-            "properties": {"type": {"const": "tool_use"}, "id": id, "name": {"type": "string", "minLength": 1}, "input": {"type": "object"}},
+            "properties": {"type": {"const": "tool_use"}, "id": id(), "name": {"type": "string", "minLength": 1}, "input": {"type": "object"}},
             "required": ["id", "name", "input"],
         },
         "ToolCall": {
             "type": "object",
             "properties": {
-                "id": id,
+                "id": id(),
                 "function": {
                     "type": "object",
                     "properties": {"name": {"type": "string", "minLength": 1}, "arguments": {"type": "string", "contentMediaType": "application/json"}},
@@ -92,11 +137,17 @@ pub(super) fn all() -> Value {
                 {"type": "object", "properties": {"messages": {"type": "array", "minItems": 1}, "tools": {"type": "array"}}, "required": ["messages"]},
             ],
         },
+    })
+}
+
+/// What came of it.
+fn results() -> Value {
+    json!({
         "ToolResult": {
             "type": "object",
             "properties": {
                 "type": {"const": "tool_result"},
-                "tool_use_id": id,
+                "tool_use_id": id(),
                 "content": {"type": "array", "minItems": 1, "items": {"anyOf": [
                     {
                         "type": "object",
@@ -140,7 +191,7 @@ pub(super) fn all() -> Value {
                     "type": "object",
                     "properties": {"messages": {"type": "array", "minItems": 1, "items": {
                         "type": "object",
-                        "properties": {"role": {"const": "tool"}, "tool_call_id": id, "content": {"type": "string"}},
+                        "properties": {"role": {"const": "tool"}, "tool_call_id": id(), "content": {"type": "string"}},
                         "required": ["role", "tool_call_id", "content"],
                         "additionalProperties": false,
                     }}},
@@ -148,21 +199,6 @@ pub(super) fn all() -> Value {
                     "additionalProperties": false,
                 },
             ],
-        },
-        "Problem": {
-            "type": "object",
-            "properties": {"error": {
-                "type": "object",
-                "properties": {
-                    "code": {"type": "string", "pattern": "^FH-"},
-                    "message": {"type": "string"},
-                    "place": {"type": ["string", "null"], "description": "Where in the request"},
-                    "hint": {"type": "string", "description": "What to send instead"},
-                },
-                "required": ["code", "message"],
-                "additionalProperties": false,
-            }},
-            "required": ["error"],
         },
     })
 }

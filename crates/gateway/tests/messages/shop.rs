@@ -79,6 +79,7 @@ impl Shop {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is written where it is used")]
 pub(crate) fn used(id: &str, name: &str, input: Value) -> Value {
     json!({ "type": "tool_use", "id": id, "name": name, "input": input })
 }

@@ -10,7 +10,6 @@ use std::{
 };
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use testkit::world::{Caller, World};
 
 use crate::drive::{PATIENCE, Scene};
@@ -64,7 +63,7 @@ fn scene(profile: &str) -> Scene {
         }
         let (node, packages) = (node(), packages());
         let folder = scene.world.path("fixture");
-        let digest: String = Sha256::digest(KEY).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = model::digest::Digest::of(KEY.as_bytes()).hex();
         format!(
             "[limits]\nrequire = []\n\
              [roles.all]\ntools = ['*']\nprompts = ['*']\nresources = ['*']\n\

@@ -75,11 +75,16 @@ fn open(path: &Path, options: &mut OpenOptions) -> Result<File, AuditError> {
 
 /// Waits till no other process holds this file's lock.
 pub(super) fn lock(file: &File, path: &Path) -> Result<(), AuditError> {
+    lock_within(PATIENCE, file, path)
+}
+
+/// Waits so long at most.
+pub(super) fn lock_within(patience: Duration, file: &File, path: &Path) -> Result<(), AuditError> {
     let begin = Instant::now();
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begin.elapsed() < PATIENCE => {
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if begin.elapsed() < patience => {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Err(error) => return Err(failed("locking", path)(error.into())),

@@ -5,6 +5,7 @@ use std::{
     io::{Read, Seek, SeekFrom, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::{
@@ -16,6 +17,8 @@ use super::{
 
 /// Name of the file in the record's folder.
 pub(super) const FILE: &str = "audit.checkpoints";
+/// How long another process may write there: rows wait meanwhile.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// The most bytes of a note with what may stand before it.
 const TAIL: u64 = 4096;
 /// The largest file that is read, in bytes: some ten million checkpoints.
@@ -53,7 +56,7 @@ impl Place {
             .mode(0o600)
             .open(&self.path)
             .map_err(failed("opening"))?;
-        own::lock(&file, &self.path)?;
+        own::lock_within(PATIENCE, &file, &self.path)?;
         let tail = tail(&mut file).map_err(failed("reading"))?;
         let last = held(&tail).checkpoints.last().map_or(0, |checkpoint| checkpoint.size);
         let notes = after(last).await?;

@@ -145,6 +145,9 @@ impl Audit {
 
     /// Whether it is written.
     pub fn health(&self) -> Health {
+        if self.say.is_closed() {
+            return Health::Failed { reason: AuditError::Closed.to_string() };
+        }
         self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

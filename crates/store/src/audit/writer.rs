@@ -2,19 +2,19 @@
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use model::digest::Digest;
+use serde_json::Map;
 use tokio::{
     sync::{OwnedSemaphorePermit, mpsc, oneshot},
     time::{sleep_until, timeout_at},
 };
 
 use super::{
-    AuditError, Event, Health, Receipt, Settings,
+    AuditError, Event, Health, Kind, Receipt, Settings,
     bound::{self, bounded},
     checkpoint::Signer,
     coalesce::Coalescer,
@@ -75,6 +75,8 @@ pub(super) struct Writer {
     tried: Instant,
     /// Rows since the last checkpoint of this process, and when that was.
     since_checkpoint: (u64, Instant),
+    /// Why the last checkpoint is not where it should be.
+    unsigned: Option<String>,
     closing: Vec<oneshot::Sender<()>>,
 }
 
@@ -106,6 +108,7 @@ impl Writer {
             broken: None,
             tried: now,
             since_checkpoint: (0, now),
+            unsigned: None,
             closing: Vec::new(),
         };
         for left in Spill::left_behind(&writer.settings.folder)? {
@@ -285,15 +288,29 @@ impl Writer {
 
     /// Signs where the rows have come to. One that cannot be signed or written now is made up for by the next.
     async fn checkpoint(&mut self) {
-        self.since_checkpoint.1 = Instant::now();
-        let Some(database) = self.database.as_mut() else { return };
-        if database.checkpoint(|size, root| self.signer.sign(size, root)).await.is_err() {
+        let failure = self.sign().await.err().map(|error| error.to_string());
+        // Tried again when it would be time for the next.
+        self.since_checkpoint = (u64::from(failure.is_some()), Instant::now());
+        if failure == self.unsigned {
             return;
         }
-        self.since_checkpoint.0 = 0;
-        self.head_file.sync().ok();
-        let places: [Option<PathBuf>; 2] =
-            [Some(self.settings.folder.join(place::FILE)), self.settings.checkpoints.clone()];
+        // Whoever watches the record reads it there, once.
+        let what = if failure.is_some() { "checkpoint_failed" } else { "checkpoint_works_again" };
+        let mut details = Map::from_iter([("what".to_owned(), what.into())]);
+        details.extend(failure.clone().map(|reason| ("reason".to_owned(), reason.into())));
+        self.unsigned = failure;
+        let event = bounded(Event { details, ..Event::new(Kind::Service) });
+        if self.write(std::slice::from_ref(&event), None).await.is_err() {
+            self.held.push_back((event, None));
+        }
+    }
+
+    async fn sign(&mut self) -> Result<(), AuditError> {
+        let database = self.database.as_mut().ok_or(AuditError::Closed)?;
+        database.checkpoint(|size, root| self.signer.sign(size, root)).await?;
+        self.head_file.sync()?;
+        let places = [Some(self.settings.folder.join(place::FILE)), self.settings.checkpoints.clone()];
+        let mut all = Ok(());
         for path in places.into_iter().flatten() {
             let place = Place::new(path);
             loop {
@@ -303,11 +320,14 @@ impl Writer {
                     count = notes.len();
                     Ok(notes)
                 });
-                if brought.await.is_err() || count == 0 {
+                let brought = brought.await;
+                if brought.is_err() || count == 0 {
+                    all = all.and(brought);
                     break;
                 }
             }
         }
+        all
     }
 
     async fn end(mut self) {

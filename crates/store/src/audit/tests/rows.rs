@@ -23,6 +23,7 @@ async fn what_is_recorded_is_read_again_and_found_by_all_that_it_says() {
     assert_eq!(audit.health(), Health::Ok);
     audit.close().await;
     assert!(matches!(audit.commit(outcome(&call)).await, Err(AuditError::Closed)));
+    assert!(matches!(audit.health(), Health::Failed { .. }));
 
     let mut log = Log::open(&world.folder()).await.unwrap();
     let rows = log.call(&call).await.unwrap();
@@ -186,4 +187,30 @@ proptest! {
         let later = Sealed::new(Head { seq: 1, hash: first.hash }, &one).unwrap();
         prop_assert_ne!(later.head.hash, sealed.head.hash);
     }
+}
+
+/// A second place that is not there is told, in the record itself, and made up for.
+#[tokio::test]
+async fn a_second_place_that_cannot_be_written_is_told_once() {
+    let world = World::new();
+    let gone = world.folder.path().join("not-mounted");
+    let settings = Settings { checkpoints: Some(gone.join("checkpoints")), ..world.settings() };
+    for mounted in [false, false, true] {
+        if mounted {
+            std::fs::create_dir(&gone).unwrap();
+        }
+        let audit = Audit::open(settings.clone()).await.unwrap();
+        for _ in 0..3 {
+            audit.commit(intent(&CallId::new(), 0)).await.unwrap();
+        }
+        audit.close().await;
+    }
+    let rows = world.rows().await;
+    let told: Vec<_> = rows.iter().filter(|row| row.event.kind == Kind::Service).collect();
+    assert_eq!(told.len(), 2, "once in each process");
+    assert_eq!(told[0].event.details["what"], json!("checkpoint_failed"));
+    assert!(told[0].event.details["reason"].as_str().unwrap().contains("not-mounted"));
+    let asked = Verification { checkpoints: vec![gone.join("checkpoints")], ..world.verification() };
+    let report = verify(&asked).await.unwrap();
+    assert!(report.is_whole() && report.sealed == 11, "{report:?}");
 }

@@ -1,5 +1,5 @@
 //! Real servers from npm and PyPI, with name and version: added and accepted without a terminal, then started with their
-//! registry out of reach, compared with what they are without us, and called.
+//! registry out of reach, compared with what they are without us, and called; then the same behind the service.
 
 use std::time::Instant;
 
@@ -8,12 +8,14 @@ use testkit::world::{Caller, skip};
 
 mod machine;
 mod server;
+mod service;
 mod table;
 mod talk;
 mod unreachable;
 
 use machine::Machine;
 use server::Client;
+use service::Service;
 use table::SERVERS;
 use talk::Talk;
 use unreachable::Unreachable;
@@ -67,8 +69,8 @@ fn used(name: &str, caller: Caller) {
         assert_eq!(tools, bare_tools);
     }
     let arguments = server.call.arguments(&machine.world.path("work").display().to_string());
-    let answer = talk.call(server.call.tool, &arguments).to_string();
-    assert!(answer.contains(server.call.says), "{}: {answer}", server.call.tool);
+    let answer = talk.call(server.call.tool, &arguments);
+    assert!(is_its_own(&answer, server.call.says), "{}: {answer}", server.call.tool);
     let called = begun.elapsed();
     let running = machine.product(&["ps", "--json"]);
     let cells: Vec<Value> = serde_json::from_str(&running.stdout).unwrap();
@@ -86,6 +88,17 @@ fn used(name: &str, caller: Caller) {
     } else {
         tried = refused(&machine.product(&["egress", "log", name, "--json"]).stdout);
     }
+    assert_eq!(machine.listed()["standing"], "ready");
+
+    let service = Service::begin(&machine, name);
+    assert_eq!(service.tools(), tools);
+    let behind = service.call(server.call.tool, &arguments);
+    if server.remembers {
+        assert!(is_its_own(&behind, ""), "{behind}");
+    } else {
+        assert_eq!(as_in_a_session(&behind), as_in_a_session(&answer));
+    }
+    drop(service);
     assert_eq!(registry.visits(), 0);
     assert_eq!(machine.listed()["standing"], "ready");
     // Control: the package client, configured as it is, goes there.
@@ -104,6 +117,23 @@ fn used(name: &str, caller: Caller) {
         server.call.tool,
         tried.join(", "),
     );
+}
+
+/// Whether an answer holds this, and is none in the server's place.
+fn is_its_own(answer: &Value, says: &str) -> bool {
+    let text = answer.to_string();
+    text.contains(says) && !text.contains("FH-")
+}
+
+/// What came of a call, less what a request that stands for itself is told besides.
+fn as_in_a_session(answer: &Value) -> Value {
+    let Some(error) = answer.get("error") else {
+        let mut result = answer["result"].clone();
+        result.as_object_mut().unwrap().remove("resultType");
+        result["_meta"].as_object_mut().unwrap().remove("io.modelcontextprotocol/serverInfo");
+        return result;
+    };
+    error.clone()
 }
 
 fn names(tools: &[Value]) -> Vec<&Value> {

@@ -183,7 +183,8 @@ impl Machine {
         logs
     }
 
-    fn command(&self) -> Command {
+    /// The product, in the environment of its user.
+    pub(crate) fn command(&self) -> Command {
         let mut command = self.world.product(None);
         command.current_dir(self.world.path("work"));
         self.configure(&mut command);

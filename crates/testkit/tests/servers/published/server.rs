@@ -19,6 +19,8 @@ pub(crate) struct Server {
     pub(crate) files: &'static [(&'static str, &'static str)],
     /// Whether it writes into its texts what it finds on the machine, so that they are others in a cell.
     pub(crate) tells_of_machine: bool,
+    /// Whether what it was asked before is in its answers.
+    pub(crate) remembers: bool,
     /// A call that is answered without an account and a network.
     pub(crate) call: Call,
 }
@@ -57,6 +59,7 @@ impl Server {
             arguments: &[],
             files: &[],
             tells_of_machine: false,
+            remembers: false,
             call,
         }
     }
@@ -78,6 +81,11 @@ impl Server {
 
     pub(crate) const fn telling_of_machine(mut self) -> Self {
         self.tells_of_machine = true;
+        self
+    }
+
+    pub(crate) const fn remembering(mut self) -> Self {
+        self.remembers = true;
         self
     }
 

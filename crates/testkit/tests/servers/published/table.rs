@@ -10,13 +10,13 @@ pub(crate) const SERVERS: &[Server] = &[
     Server::new(
         "slack",
         "npx:@modelcontextprotocol/server-slack@2025.4.25",
-        ["slack_get_thread_replies", "{}", "Missing required arguments"],
+        ["slack_get_thread_replies", r#"{"channel_id": "C0", "thread_ts": "1.000000"}"#, "fetch failed"],
     )
     .flags(&["--env", "SLACK_BOT_TOKEN=xoxb-none", "--env", "SLACK_TEAM_ID=T0"]),
     Server::new(
         "github",
         "npx:@modelcontextprotocol/server-github@2025.4.8",
-        ["get_issue", "{}", "Invalid input"],
+        ["get_issue", r#"{"owner": "a", "repo": "b", "issue_number": 1}"#, "fetch failed"],
     ),
     Server::new(
         "playwright",
@@ -75,31 +75,40 @@ pub(crate) const SERVERS: &[Server] = &[
             "glass front",
         ],
     )
-    .flags(&["--data", "--env", "MEMORY_FILE_PATH={data}/memory.jsonl"]),
+    .flags(&["--data", "--env", "MEMORY_FILE_PATH={data}/memory.jsonl"])
+    .remembering(),
     Server::new(
         "context7",
         "npx:@upstash/context7-mcp@4.1.1",
-        ["query-docs", "{}", "Invalid arguments for tool query-docs"],
+        ["query-docs", r#"{"libraryId": "/a/b", "query": "c"}"#, "Error fetching library context"],
     ),
     Server::new(
         "notion",
         "npx:@notionhq/notion-mcp-server@2.5.2",
-        ["API-retrieve-a-page", "{}", "ENOTFOUND"],
+        ["API-retrieve-a-page", r#"{"page_id": "00000000-0000-0000-0000-000000000000"}"#, "ENOTFOUND"],
     ),
     Server::new(
         "firecrawl",
         "npx:firecrawl-mcp@3.26.0",
-        ["firecrawl_map", "{}", "parameter validation failed"],
+        ["firecrawl_map", r#"{"url": "nonsense"}"#, "parameter validation failed"],
     )
     .flags(&["--env", "FIRECRAWL_API_KEY=fc-none"]),
-    Server::new("tavily", "npx:tavily-mcp@0.2.22", ["tavily_search", "{}", "Tavily API error"])
-        .flags(&["--env", "TAVILY_API_KEY=none"]),
-    Server::new("exa", "npx:exa-mcp-server@3.4.1", ["web_search_exa", "{}", "Input validation error"])
-        .flags(&["--env", "EXA_API_KEY=none"]),
+    Server::new(
+        "tavily",
+        "npx:tavily-mcp@0.2.22",
+        ["tavily_search", r#"{"query": "a"}"#, "Tavily API error"],
+    )
+    .flags(&["--env", "TAVILY_API_KEY=none"]),
+    Server::new(
+        "exa",
+        "npx:exa-mcp-server@3.4.1",
+        ["web_search_exa", r#"{"query": "a"}"#, "web_search_exa error"],
+    )
+    .flags(&["--env", "EXA_API_KEY=none"]),
     Server::new(
         "brave-search",
         "npx:@brave/brave-search-mcp-server@2.1.4",
-        ["brave_web_search", "{}", "Input validation error"],
+        ["brave_web_search", r#"{"query": "a"}"#, "fetch failed"],
     )
     .flags(&["--env", "BRAVE_API_KEY=none"]),
     Server::new(
@@ -118,9 +127,13 @@ pub(crate) const SERVERS: &[Server] = &[
         "npx:mongodb-mcp-server@3.0.4",
         ["list-connections", "{}", "There are no active connections"],
     ),
-    Server::new("figma", "npx:figma-developer-mcp@0.13.2", ["get_figma_data", "{}", "Invalid fileKey"])
-        .flags(&["--env", "FIGMA_API_KEY=none"])
-        .arguments(&["--stdio"]),
+    Server::new(
+        "figma",
+        "npx:figma-developer-mcp@0.13.2",
+        ["get_figma_data", r#"{"fileKey": "a"}"#, "Error fetching file"],
+    )
+    .flags(&["--env", "FIGMA_API_KEY=none"])
+    .arguments(&["--stdio"]),
     Server::new(
         "desktop-commander",
         "npx:@wonderwhy-er/desktop-commander@0.2.52",
@@ -142,7 +155,11 @@ pub(crate) const SERVERS: &[Server] = &[
         "npx:@kazuph/mcp-fetch@1.6.3",
         ["imageFetch", r#"{"url": "file:///x"}"#, "http/https"],
     ),
-    Server::new("fetch-tokenizin", "npx:@tokenizin/mcp-npx-fetch@1.0.0", ["fetch_txt", "{}", "Required"]),
+    Server::new(
+        "fetch-tokenizin",
+        "npx:@tokenizin/mcp-npx-fetch@1.0.0",
+        ["fetch_txt", r#"{"url": "nonsense"}"#, "Invalid url"],
+    ),
     Server::new(
         "hello-world",
         "npx:mcp-hello-world@1.1.2",
@@ -151,10 +168,14 @@ pub(crate) const SERVERS: &[Server] = &[
     Server::new(
         "elasticsearch",
         "npx:@elastic/mcp-server-elasticsearch@0.3.1",
-        ["search", "{}", "Invalid arguments for tool search"],
+        ["search", r#"{"index": "a", "queryBody": {}}"#, "ENOTFOUND"],
     )
     .flags(&["--env", "ES_URL=https://es.example", "--env", "ES_API_KEY=none"]),
-    Server::new("fetch", "uvx:mcp-server-fetch==2026.10.24", ["fetch", "{}", "validation error"]),
+    Server::new(
+        "fetch",
+        "uvx:mcp-server-fetch==2026.10.24",
+        ["fetch", r#"{"url": "nonsense"}"#, "validation error"],
+    ),
     Server::new(
         "git",
         "uvx:mcp-server-git==2026.10.19",
@@ -168,7 +189,11 @@ pub(crate) const SERVERS: &[Server] = &[
     .flags(&["--data"])
     .runner(&["uvx", "--with", "mcp<2", "mcp-server-sqlite==2025.4.25"])
     .arguments(&["--db-path", "{data}/test.db"]),
-    Server::new("duckduckgo", "uvx:duckduckgo-mcp-server==0.7.0", ["search", "{}", "validation error"]),
+    Server::new(
+        "duckduckgo",
+        "uvx:duckduckgo-mcp-server==0.7.0",
+        ["search", r#"{"query": "a"}"#, "No results were found"],
+    ),
     Server::new("arxiv", "uvx:arxiv-mcp-server==0.8.2", ["list_papers", "{}", "total_papers"])
         .flags(&["--data"])
         .arguments(&["--storage-path", "{data}"]),
@@ -198,7 +223,12 @@ pub(crate) const SERVERS: &[Server] = &[
         "uvx:awslabs.aws-documentation-mcp-server==1.2.3",
         ["read_documentation", r#"{"url": "https://example.org/"}"#, "URL must be from list"],
     ),
-    Server::new("atlassian", "uvx:mcp-atlassian==0.23.1", ["jira_get_issue", "{}", "issue_key"]).flags(&[
+    Server::new(
+        "atlassian",
+        "uvx:mcp-atlassian==0.23.1",
+        ["jira_get_issue", r#"{"issue_key": "AB-1"}"#, "Could not connect to Jira"],
+    )
+    .flags(&[
         "--env",
         "JIRA_URL=https://jira.example",
         "--env",

@@ -111,11 +111,10 @@ fn a_key_for_one_server_is_for_no_other() {
     assert!(!rules.sees(&key, &object(Verb::CallTool, "orders", "get")));
 }
 
-#[test]
-fn whoever_runs_the_service_may_use_all_of_it_and_no_token_makes_one() {
-    let find = object(Verb::CallTool, "crm", "find_one");
+/// Whose token says that she runs the service.
+fn eve() -> Principal {
     let claims = json!({"sub": "eve"});
-    let eve = Principal::of_token(Proven {
+    Principal::of_token(Proven {
         issuer: "https://idp.example.com".to_owned(),
         subject: "eve".to_owned(),
         tenant: None,
@@ -125,7 +124,26 @@ fn whoever_runs_the_service_may_use_all_of_it_and_no_token_makes_one() {
         client: None,
         claims,
         expires: None,
-    });
+    })
+}
+
+#[cfg(feature = "guard-off")]
+#[test]
+fn control_a_token_makes_its_bearer_the_owner() {
+    let find = object(Verb::CallTool, "crm", "find_one");
+    let attack = || rules(ROLES).0.sees(&eve(), &find);
+    {
+        let _all = crate::guard::without(&[]);
+        assert!(!attack());
+    }
+    let _off = crate::guard::without(&["owner-by-token"]);
+    assert!(attack(), "this fails without `owner-by-token` too");
+}
+
+#[test]
+fn whoever_runs_the_service_may_use_all_of_it_and_no_token_makes_one() {
+    let find = object(Verb::CallTool, "crm", "find_one");
+    let eve = eve();
     for rules in [rules(ROLES).0, Rules::owner([])] {
         assert_eq!(rules.permits(&who(&["owner"], None), &find).as_deref(), Some("owner"));
         assert_eq!(rules.permits(&eve, &find), None);

@@ -168,7 +168,7 @@ fn nobody_is_let_in_by_an_empty_file() {
     assert_snapshot!(World::new().said(&["serve", "--check"]), @r"
     exit code 0
     --- stderr
-    fumehood: warning: nobody is let in: there is no `[identity]`, no `[keys]` and no `[peers]`
+    fumehood: warning: only whoever runs the service is let in, over the socket: there is no `[identity]`, no `[keys]` and no `[peers]`
     fumehood: the configuration is right; it would be served at http://127.0.0.1:8300
     ");
 }
@@ -201,7 +201,7 @@ fn another_rule_of_a_project_asks_again_and_one_of_the_operator_is_in_force() {
     --- stderr
     fumehood: theirs: its declaration has changed since it was accepted (tiers: `get_order=1` was `get_order=2`; bound parameters: nothing was `get_order/user_id=claims.sub`)
     fumehood: help: `fumehood review theirs`
-    fumehood: warning: nobody is let in: there is no `[identity]`, no `[keys]` and no `[peers]`
+    fumehood: warning: only whoever runs the service is let in, over the socket: there is no `[identity]`, no `[keys]` and no `[peers]`
     fumehood: the configuration is right; it would be served at http://127.0.0.1:8300
     ");
     // Without a person's trust in the file nothing of it counts at all.

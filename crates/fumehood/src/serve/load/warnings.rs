@@ -65,7 +65,9 @@ pub(super) fn of(
 fn nobody(operator: &Operator, warnings: &mut Vec<String>) {
     let (keys, peers) = (operator.keys(), operator.peers());
     if operator.identities().is_empty() && keys.is_empty() && peers.is_empty() {
-        warnings.push("nobody is let in: there is no `[identity]`, no `[keys]` and no `[peers]`".to_owned());
+        let only = "only whoever runs the service is let in, over the socket: there is no `[identity]`, no `[keys]` and no \
+                    `[peers]`";
+        warnings.push(only.to_owned());
     } else if operator.roles().is_empty() {
         warnings.push("nobody may use anything: there are no `[roles]`".to_owned());
     }

@@ -2,7 +2,7 @@
 //! tests here and by the protocol's own suites.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -81,7 +81,7 @@ pub(crate) fn profile() -> Profile {
 /// All servers, and what each was told.
 pub(crate) struct Servers {
     all: BTreeMap<&'static str, Scripted>,
-    heard: Arc<Mutex<Vec<Value>>>,
+    heard: Arc<Mutex<VecDeque<Value>>>,
     says: Mutex<HashMap<String, Voice>>,
 }
 
@@ -123,15 +123,24 @@ impl Cells for Servers {
     }
 }
 
+/// The last of what was heard: a suite that goes on for long shall not be remembered whole.
+fn keep(heard: &Mutex<VecDeque<Value>>, message: &Value) {
+    let mut heard = heard.lock().unwrap();
+    heard.push_back(message.clone());
+    if heard.len() > 1_000 {
+        heard.pop_front();
+    }
+}
+
 async fn serve(
     server: Scripted,
-    heard: Arc<Mutex<Vec<Value>>>,
+    heard: Arc<Mutex<VecDeque<Value>>>,
     mut lines: mpsc::Receiver<Vec<u8>>,
     voice: Voice,
 ) {
     while let Some(line) = lines.recv().await {
         let message: Value = serde_json::from_slice(&line).unwrap();
-        heard.lock().unwrap().push(message.clone());
+        keep(&heard, &message);
         let Some(id) = message.get("id").cloned() else { continue };
         let Some(method) = message["method"].as_str().map(str::to_owned) else {
             voice.answered(&message);

@@ -32,8 +32,6 @@ const MOST: usize = 4_096;
 const HEAD: Duration = Duration::from_secs(10);
 /// How long is waited after an error of `accept` that is not of one connection (accept(2): `EMFILE`, `ENOMEM`).
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long connections have to end when the service does, once no call is under way.
-const LAST: Duration = Duration::from_secs(2);
 
 /// A Unix socket of ours, which is removed when this is dropped.
 #[derive(Debug)]
@@ -103,7 +101,8 @@ impl Socket {
         &self.path
     }
 
-    /// Serves whoever connects until `stopping` says so, then lets requests under way end.
+    /// Serves whoever connects until `stopping` says so, then lets requests under way end, however long they take. Dropping
+    /// the future ends them.
     pub async fn serve(self, router: Router, stopping: watch::Receiver<bool>) {
         serve(&self.listener, router, stopping).await;
     }
@@ -116,7 +115,8 @@ impl Drop for Socket {
     }
 }
 
-/// Serves whoever connects to a TCP listener until `stopping` says so, then lets requests under way end.
+/// Serves whoever connects to a TCP listener until `stopping` says so, then lets requests under way end, however long they
+/// take. Dropping the future ends them.
 pub async fn tcp(listener: TcpListener, router: Router, stopping: watch::Receiver<bool>) {
     serve(&listener, router, stopping).await;
 }
@@ -164,8 +164,7 @@ async fn serve(doorway: &impl Doorway, router: Router, mut stopping: watch::Rece
             drop(permit);
         });
     }
-    let ends = async { while connections.join_next().await.is_some() {} };
-    tokio::time::timeout(LAST, ends).await.ok();
+    while connections.join_next().await.is_some() {}
 }
 
 async fn next<D: Doorway>(

@@ -100,12 +100,18 @@ impl Meter {
         self.0.readings.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(reading));
     }
 
+    /// Sums up what was measured since the last time. Whoever has one does so now and then: where nobody looks, every single
+    /// measurement is kept until then.
+    pub fn sum_up(&self) {
+        self.0.handle.run_upkeep();
+    }
+
     /// All of it, in the text format of Prometheus.
     pub fn text(&self) -> String {
         for reading in self.0.readings.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             reading();
         }
-        self.0.handle.run_upkeep();
+        self.sum_up();
         self.0.handle.render()
     }
 }

@@ -31,7 +31,7 @@ use crate::upstream::{
 
 pub use crate::upstream::{
     Accepted, Answer, Ask, AskError, CellKey, Cells, Changes, Control, Heard, Holder, Level, Question,
-    Record, Running, Seen, StartError, Times, Told,
+    Record, Running, Seen, StartError, Times, Told, UNANSWERED,
 };
 
 /// Notifications that a listener may be behind with until it misses the oldest.

@@ -55,6 +55,7 @@ pub use running::{Cells, Control, Heard, Running, StartError};
 pub use surroundings::{Accepted, Changes, Record, Seen};
 pub use times::Times;
 pub use told::{Level, Told};
+pub use wire::UNANSWERED;
 
 use post::{Around, Post};
 

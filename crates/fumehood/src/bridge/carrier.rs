@@ -191,12 +191,16 @@ impl Carrier {
         let is_first = matches!(asked.manner, Manner::First);
         // It is said once more to a server of the first revision.
         let again = is_first.then(|| line.clone());
+        // Nobody was there to read it.
+        let mut is_unsent = false;
+        // It was answered, if not by a message.
+        let mut is_refused = false;
         let answered = match self.peer.post(line, &asked.manner).await {
             Ok(Answer::Whole(body)) => self.pass_all(&body, &asked).await,
             Ok(Answer::Stream(reply)) => self.follow(reply, &asked).await,
             Ok(Answer::Accepted) => Err("the remote server took the request and gave no answer".to_owned()),
             Err(ExchangeError::SessionLost) => {
-                self.pass(message::failure(id, &ExchangeError::SessionLost.to_string())).await;
+                self.pass(message::unanswered(id, &ExchangeError::SessionLost.to_string(), false)).await;
                 self.break_off(BridgeError::SessionLost);
                 return;
             }
@@ -217,6 +221,8 @@ impl Carrier {
                         }
                     }
                 }
+                is_unsent = matches!(error, ExchangeError::Connection(ConnectionError::Connect { .. }));
+                is_refused = !matches!(error, ExchangeError::Connection(_));
                 Err(error.to_string())
             }
         };
@@ -224,7 +230,11 @@ impl Carrier {
         if let Err(text) = answered
             && !given_up
         {
-            self.pass(message::failure(id, &text)).await;
+            let told = match is_refused {
+                true => message::failure(id, &text),
+                false => message::unanswered(id, &text, !is_unsent),
+            };
+            self.pass(told).await;
         }
     }
 

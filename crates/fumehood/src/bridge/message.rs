@@ -1,5 +1,6 @@
 //! JSON-RPC messages, as far as whoever carries them has to look into them.
 
+use gateway::pool::UNANSWERED;
 use serde_json::{Map, Value, json};
 
 /// A message, and the bytes it came as, on one line.
@@ -80,6 +81,12 @@ fn is_response(value: &Map<String, Value>) -> bool {
 /// An answer that we give in place of the server.
 pub(crate) fn failure(id: &Value, message: &str) -> Vec<u8> {
     answer(id, &json!({ "code": FAILED, "message": message }))
+}
+
+/// The same for a request to which no answer came, and none will: what the server has done of it is not known where it was
+/// `sent`. A pool tells its caller so in its own words.
+pub(crate) fn unanswered(id: &Value, message: &str, sent: bool) -> Vec<u8> {
+    answer(id, &json!({ "code": FAILED, "message": message, "data": { UNANSWERED: { "sent": sent } } }))
 }
 
 /// The error in the body of a refused request, as the answer to that.

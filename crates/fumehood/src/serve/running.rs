@@ -53,6 +53,11 @@ use crate::{
 /// How long rows that nobody waits for are gathered.
 const GROUP: Duration = Duration::from_millis(2);
 
+/// How long connections have to end once no call is under way.
+const LAST: Duration = Duration::from_secs(2);
+/// How often measurements are summed up.
+const SUMMED_UP: Duration = Duration::from_secs(10);
+
 /// A service that serves.
 pub(crate) struct Service {
     folders: Folders,
@@ -216,7 +221,9 @@ impl Service {
     pub(crate) async fn end(mut self) {
         self.stop.send_replace(true);
         self.gateway.pool().stop(self.serve.drain()).await;
-        while self.listeners.join_next().await.is_some() {}
+        let ends = async { while self.listeners.join_next().await.is_some() {} };
+        tokio::time::timeout(LAST, ends).await.ok();
+        self.listeners.shutdown().await;
         if let Some(keeping) = self.keeping.take() {
             keeping.abort();
         }
@@ -361,9 +368,18 @@ fn addresses(
         Arc::new(Servers(Arc::clone(gateway.shelf()))),
     ];
     let meter = Meter::install()?;
+    tokio::spawn(sum_up(meter.clone()));
     Ok(faces
         .merge(documents)
         .merge(health::router(causes))
         .merge(metering::router(meter))
         .merge(openapi::router()))
+}
+
+/// Nobody has to look at what is measured.
+async fn sum_up(meter: Meter) {
+    loop {
+        tokio::time::sleep(SUMMED_UP).await;
+        meter.sum_up();
+    }
 }

@@ -80,11 +80,19 @@ pub(crate) struct Settled {
 pub(crate) struct Said(pub(crate) Vec<u8>);
 
 impl Said {
-    /// Reads it.
+    /// Reads it. A server that says of itself that it gave no answer gains nothing by that.
     pub(crate) fn answer(self) -> Result<Answer, AskError> {
-        wire::answer_in(&self.0).map_err(|why| {
-            AskError::Malformed(format!("the server's answer cannot be passed on: {}", excerpt(&why, 200)))
-        })
+        match wire::answer_in(&self.0) {
+            Ok(Answer::Error(error)) => match wire::unanswered(&error) {
+                Some((why, was_sent)) => Err(AskError::Ended { why: excerpt(why, 200), was_sent }),
+                None => Ok(Answer::Error(error)),
+            },
+            Ok(result) => Ok(result),
+            Err(why) => Err(AskError::Malformed(format!(
+                "the server's answer cannot be passed on: {}",
+                excerpt(&why, 200)
+            ))),
+        }
     }
 }
 

@@ -101,6 +101,16 @@ pub(super) fn answer_in(line: &[u8]) -> Result<Answer, String> {
     }
 }
 
+/// A member of the `data` of an error: whoever carries messages to a server that listens had no answer of it. `sent` in it
+/// says whether the server may have read the request.
+pub const UNANSWERED: &str = "dev.fumehood/unanswered";
+
+/// Why there was no answer, and whether the server may have read what it was asked, where an error says that.
+pub(super) fn unanswered(error: &Value) -> Option<(&str, bool)> {
+    let sent = error.get("data")?.get(UNANSWERED)?.get("sent")?.as_bool()?;
+    Some((error.get("message").and_then(Value::as_str).unwrap_or("it gave no answer"), sent))
+}
+
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, rc::Rc, time::Duration};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 
-use super::{BridgeError, Carrier, Events, Kind, Message, Old, message};
+use super::{BridgeError, Carrier, ConnectionError, Events, ExchangeError, Kind, Message, Old, message};
 use crate::bridge::{connection::Reply, events::Event, old};
 
 /// How long such a server may take to say where messages go.
@@ -48,15 +48,24 @@ impl Carrier {
         let failure = match self.peer.post_aside(&old.endpoint, line).await {
             Ok(()) => match answered.await {
                 Ok(()) => return,
-                Err(_closed) => "the stream of the remote server broke off before the answer".to_owned(),
+                Err(_closed) => {
+                    let why = "the stream of the remote server broke off before the answer";
+                    message::unanswered(id, why, true)
+                }
             },
             Err(error) => {
                 old.forget(id);
-                error.to_string()
+                match &error {
+                    ExchangeError::Connection(on_the_way) => {
+                        let is_unsent = matches!(on_the_way, ConnectionError::Connect { .. });
+                        message::unanswered(id, &error.to_string(), !is_unsent)
+                    }
+                    _ => message::failure(id, &error.to_string()),
+                }
             }
         };
         if !self.given_up.borrow_mut().remove(&id.to_string()) {
-            self.pass(message::failure(id, &failure)).await;
+            self.pass(failure).await;
         }
     }
 

@@ -67,3 +67,13 @@ fn an_error_of_a_caller_is_an_error() {
     let result = json!({ "error": "a field", "action": "accept" });
     assert!(String::from_utf8(answer(&json!(7), result)).unwrap().contains("\"result\""));
 }
+
+#[test]
+fn no_answer_is_told_from_an_error_of_the_server() {
+    let error = json!({ "code": -32000, "message": "it closed", "data": { UNANSWERED: { "sent": true } } });
+    assert_eq!(unanswered(&error), Some(("it closed", true)));
+    for other in [json!({}), json!({ UNANSWERED: true }), json!({ UNANSWERED: { "sent": 1 } }), json!("sent")]
+    {
+        assert_eq!(unanswered(&json!({ "code": -32000, "message": "", "data": other })), None);
+    }
+}

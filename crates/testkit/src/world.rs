@@ -135,6 +135,11 @@ impl World {
         command
     }
 
+    /// The pids of all processes that name the world's folder, or have it mounted.
+    pub fn processes(&self) -> Vec<i32> {
+        remains::find(self.folder())
+    }
+
     /// Lets the servers of the `fumehood.toml` in this world's folder be used, as a person does who has read it.
     pub fn trust_project(&self) -> io::Result<()> {
         let trust = |words: &[&str]| {

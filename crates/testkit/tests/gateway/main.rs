@@ -13,9 +13,11 @@ mod cells;
 mod client;
 mod conformance;
 mod drive;
+mod eras;
 mod http_servers;
 mod inspector;
 mod legacy_sse;
+mod load;
 mod needles;
 #[expect(dead_code, reason = "the tests of keys use all of it")]
 #[path = "../keys/origin.rs"]

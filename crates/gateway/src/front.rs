@@ -1,4 +1,5 @@
-//! Between a client and a server: one session of MCP over stdio, on each side.
+//! Between a client and a server: MCP over stdio on each side. The server has one session; a client has one too, or asks by
+//! requests that stand for themselves (2026-07-28), and each request says which.
 //!
 //! The client is answered at once from what was accepted, while the server starts beside it. Towards the server it is
 //! Fumehood itself that says hello, always as the same client, and reads its lists; only when they are what was accepted do
@@ -16,8 +17,10 @@ use tools::{introspect::Introspection, surface::Surface, visible::excerpt};
 
 use self::{
     call::{Queue, Subject},
-    catalog::Catalog,
+    catalog::{Catalog, LISTED},
+    listening::Listening,
     message::Id,
+    modern::Asked,
     reading::{Reading, Unlike},
 };
 
@@ -28,7 +31,9 @@ mod call;
 mod catalog;
 mod compare;
 mod inwards;
+mod listening;
 mod message;
+mod modern;
 mod notice;
 mod outwards;
 mod pass;
@@ -54,6 +59,10 @@ pub struct Front {
     in_flight: BTreeSet<Id>,
     /// Those that the client has withdrawn since, the newest of them.
     withdrawn: VecDeque<Id>,
+    /// Those requests of the client, of all that have no answer yet, that stand for themselves.
+    modern: BTreeMap<Id, Asked>,
+    /// Where the client has itself told of changes.
+    listening: Listening,
     /// The server's requests that the client has and has not answered.
     asked_of_client: BTreeSet<Id>,
     /// What the server asks of its client passes as it is.
@@ -187,6 +196,8 @@ impl Front {
             waiting: Queue::default(),
             in_flight: BTreeSet::new(),
             withdrawn: VecDeque::new(),
+            modern: BTreeMap::new(),
+            listening: Listening::default(),
             asked_of_client: BTreeSet::new(),
             passes_through: false,
             walks: false,
@@ -295,6 +306,10 @@ impl Front {
             self.phase = Phase::Gone;
         }
         self.answer_all(&format!("FH-SERVER-ENDED: {why}"));
+        // The client of one that is closed stays, and is told of another one.
+        if !self.is_closed() {
+            self.end_listening();
+        }
     }
 
     /// What was accepted; none where nothing may be used.
@@ -362,6 +377,12 @@ impl Front {
         self.out.push_back(Order::ToClient(line));
     }
 
+    /// Answers a request that was taken up, in the words of its revision.
+    fn answer_to(&mut self, id: &Id, line: Vec<u8>) {
+        let line = self.in_its_era(id, line);
+        self.answer(line);
+    }
+
     fn log(&mut self, line: impl Into<String>) {
         self.out.push_back(Order::Log(line.into()));
     }
@@ -372,10 +393,17 @@ impl Front {
 
     fn tell_lists_changed(&mut self) {
         let announced = self.client.announced.clone();
-        self.tell_changed(announced);
+        self.tell_session(announced);
+        self.tell_listeners(&LISTED);
     }
 
     fn tell_changed(&mut self, capabilities: impl IntoIterator<Item = &'static str>) {
+        let capabilities: Vec<&'static str> = capabilities.into_iter().collect();
+        self.tell_listeners(&capabilities);
+        self.tell_session(capabilities);
+    }
+
+    fn tell_session(&mut self, capabilities: impl IntoIterator<Item = &'static str>) {
         if self.client.is_ready && !self.client.is_ours {
             self.out.extend(Catalog::tell_changed(capabilities).into_iter().map(Order::ToClient));
         }

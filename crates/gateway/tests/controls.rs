@@ -284,3 +284,82 @@ fn a_decision_is_postponed_without_end() {
         world.changes().is_empty()
     });
 }
+
+/// Parameters of a request that stands for itself (MCP 2026-07-28), besides what each of them says.
+fn alone(params: &Value) -> Value {
+    let mut params = params.clone();
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "sampling": {} },
+        "io.modelcontextprotocol/clientInfo": { "name": "desk of somebody", "version": "1" },
+    });
+    params
+}
+
+/// A server that runs, and has a request that stands for itself before it.
+fn asked_alone(params: &Value) -> World {
+    let profile: model::profile::Profile = "plain".parse().unwrap();
+    let server = Server::weather();
+    let front = gateway::front::Front::accepted(server.surface(&profile), profile, PREFIX.to_owned());
+    let mut world = World::around(front, server);
+    world.front.up();
+    world.go_on();
+    let line = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": alone(params) });
+    world.front.client(line.to_string().as_bytes());
+    while let Some(order) = world.front.next_order() {
+        match order {
+            gateway::front::Order::ToServer(line) => world.server.heard.push(world::one_line(&line)),
+            gateway::front::Order::ToClient(line) => world.to_client.push(world::one_line(&line)),
+            _ => {}
+        }
+    }
+    world
+}
+
+#[test]
+fn a_server_learns_who_its_client_is_and_what_it_can_do() {
+    control("front-modern-envelope", || {
+        let world = asked_alone(&json!({ "name": "alerts" }));
+        world.server.heard.iter().any(|line| line.to_string().contains("desk of somebody"))
+    });
+}
+
+#[test]
+fn a_client_comes_back_with_a_state_that_nobody_gave_it() {
+    control("front-modern-state", || {
+        let world = asked_alone(&json!({ "name": "alerts", "requestState": "made up" }));
+        world.server.called() == ["alerts"]
+    });
+}
+
+#[test]
+fn a_server_has_its_clients_model_asked_by_a_result() {
+    control("front-modern-results", || {
+        let mut world = asked_alone(&json!({ "name": "alerts" }));
+        let requests = json!({ "q": { "method": "sampling/createMessage", "params": {} } });
+        let result = json!({ "resultType": "input_required", "inputRequests": requests });
+        world.say(&json!({ "jsonrpc": "2.0", "id": 1, "result": result }));
+        world.answer(1)["result"]["inputRequests"].is_object()
+    });
+}
+
+#[test]
+fn a_server_speaks_to_a_client_that_has_not_asked() {
+    control("front-modern-messages", || {
+        let mut world = asked_alone(&json!({ "name": "alerts" }));
+        let params = json!({ "level": "info", "data": "x" });
+        world.say(&json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }));
+        world.told("notifications/message") == 1
+    });
+}
+
+#[test]
+fn streams_without_end_are_opened() {
+    control("front-bounds", || {
+        let mut world = World::open(Server::weather());
+        for id in 0..500 {
+            world.ask(id, "subscriptions/listen", &alone(&json!({ "notifications": {} })));
+        }
+        world.told("notifications/subscriptions/acknowledged") == 500
+    });
+}

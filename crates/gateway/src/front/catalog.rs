@@ -19,7 +19,7 @@ pub(super) fn asked_by(method: &str) -> Option<Kind> {
 /// The name of the entry that is ours.
 pub(super) const OUR_TOOL: &str = "fumehood_status";
 /// The capabilities that have lists.
-const LISTED: [&str; 3] = ["tools", "prompts", "resources"];
+pub(super) const LISTED: [&str; 3] = ["tools", "prompts", "resources"];
 
 /// What was accepted, and what of it is held back.
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ impl Catalog {
         let Some(surface) = self.surface.as_ref().filter(|_| self.notice.is_none()) else {
             let capabilities: Map<String, Value> =
                 LISTED.iter().map(|name| ((*name).to_owned(), changing())).collect();
-            let server = json!({ "name": "fumehood", "version": env!("CARGO_PKG_VERSION") });
+            let server = self.server_info();
             return json!({ "protocolVersion": revision, "capabilities": capabilities, "serverInfo": server });
         };
         let mut capabilities = surface.capabilities().as_object().cloned().unwrap_or_default();
@@ -121,6 +121,28 @@ impl Catalog {
             members.insert("instructions".into(), instructions.into());
         }
         hello
+    }
+
+    /// What is spoken here by requests that stand for themselves.
+    pub(super) fn spoken_alone(&self) -> Map<String, Value> {
+        let lists =
+            self.announced().into_iter().map(|name| (name.to_owned(), json!({ "listChanged": true })));
+        let is_open = self.notice.is_none() && self.has("completions");
+        lists.chain(is_open.then(|| ("completions".to_owned(), json!({})))).collect()
+    }
+
+    /// Who answers: the server, or we in its place.
+    pub(super) fn server_info(&self) -> Value {
+        match self.surface.as_ref().filter(|_| self.notice.is_none()) {
+            Some(surface) => surface.server_info().clone(),
+            None => json!({ "name": "fumehood", "version": env!("CARGO_PKG_VERSION") }),
+        }
+    }
+
+    /// How to use the server, in its own words.
+    pub(super) fn instructions(&self) -> Option<String> {
+        let surface = self.surface.as_ref().filter(|_| self.notice.is_none())?;
+        surface.instructions().map(ToString::to_string)
     }
 
     /// The capabilities with lists that a client is told of by [`Catalog::hello`] now.

@@ -9,8 +9,9 @@ use super::{
     call::{Call, Subject},
     catalog::asked_by,
     message::{
-        self, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND, PARSE_ERROR, Shape, look_alike, with_end,
+        self, INVALID_PARAMS, INVALID_REQUEST, Id, METHOD_NOT_FOUND, PARSE_ERROR, Shape, member, with_end,
     },
+    modern::{self, DISCOVER},
 };
 use crate::guard;
 
@@ -28,8 +29,6 @@ const FORWARDED: &[(&str, &str)] = &[
     ("tasks/result", "tasks"),
 ];
 
-/// Of 2026-07-28: asks which revisions a server knows.
-const DISCOVER: &str = "server/discover";
 /// As many withdrawn requests are remembered, so that their late answers are told from those that nobody asked.
 const MOST_WITHDRAWN: usize = 256;
 
@@ -106,6 +105,7 @@ impl Front {
 
     /// Forgets a request; whether the server has it.
     fn is_withdrawn(&mut self, id: Id) -> bool {
+        self.modern.remove(&id);
         if self.waiting.forget(&id) || !self.in_flight.remove(&id) {
             return false;
         }
@@ -124,6 +124,9 @@ impl Front {
     fn request(&mut self, method: &str, id: Id, params: Option<&Value>, line: &[u8]) {
         if let Some(said) = self.objection_to_id(&id) {
             return self.answer(message::error(Some(&id), INVALID_REQUEST, said));
+        }
+        if modern::is_modern(method, params) {
+            return self.stands_alone(method, &id, params);
         }
         match method {
             "ping" => return self.answer(message::result(&id, &json!({}))),
@@ -149,11 +152,11 @@ impl Front {
             // The server's answer would be taken for one to us.
             return Some("this `id` cannot be used");
         }
-        let is_in_use = self.in_flight.contains(id) || self.waiting.has(id);
+        let is_in_use = self.in_flight.contains(id) || self.waiting.has(id) || self.listening.has(id);
         is_in_use.then_some("this `id` is that of a request which has no answer yet")
     }
 
-    fn subject(&self, method: &str, params: Option<&Value>) -> Result<Subject, (i64, String)> {
+    pub(super) fn subject(&self, method: &str, params: Option<&Value>) -> Result<Subject, (i64, String)> {
         if !matches!(method, "tools/call" | "prompts/get") {
             let needs = FORWARDED.iter().find(|(known, _)| *known == method).map(|(_, needs)| *needs);
             let is_there = needs
@@ -194,19 +197,23 @@ impl Front {
     }
 
     fn list(&mut self, id: &Id, list: Kind, params: Option<&Value>) {
+        self.answer(match self.entries(list, params) {
+            Ok(entries) => message::result(id, &entries),
+            Err((code, said)) => message::error(Some(id), code, &said),
+        });
+    }
+
+    /// A list, in an object; or the code and text of an error.
+    pub(super) fn entries(&self, list: Kind, params: Option<&Value>) -> Result<Value, (i64, String)> {
         if params.and_then(|params| params.get("cursor")).is_some_and(|cursor| !cursor.is_null()) {
-            let said = "there is one page, without a cursor";
-            return self.answer(message::error(Some(id), INVALID_PARAMS, said));
+            return Err((INVALID_PARAMS, "there is one page, without a cursor".to_owned()));
         }
-        let line = match self.catalog.list(list) {
-            Some(entries) => message::result(id, &entries),
+        match self.catalog.list(list) {
+            Some(entries) => Ok(entries),
             // It was told of such a list before there was a server without one.
-            None if self.client.announced.contains(&list.capability()) => {
-                message::result(id, &json!({ list.list(): [] }))
-            }
-            None => message::error(Some(id), METHOD_NOT_FOUND, "Method not found"),
-        };
-        self.answer(line);
+            None if self.client.announced.contains(&list.capability()) => Ok(json!({ list.list(): [] })),
+            None => Err((METHOD_NOT_FOUND, "Method not found".to_owned())),
+        }
     }
 
     fn notification(&mut self, method: &str, params: Option<&Value>, line: &[u8]) {
@@ -222,8 +229,8 @@ impl Front {
                     return;
                 };
                 // A late answer is dropped, as its client would have to (MCP 2025-11-25, cancellation).
-                if self.is_withdrawn(id) {
-                    self.out.push_back(Order::ToServer(with_end(line)));
+                if !self.listening.leave(&id) && self.is_withdrawn(id) {
+                    self.out.push_back(Order::ToServer(modern::of_session(method, params, line)));
                 }
             }
             "notifications/progress" if !self.asked_of_client.is_empty() && self.is_open() => {
@@ -249,15 +256,6 @@ fn parse(line: &[u8]) -> Result<Map<String, Value>, (i64, String)> {
         Ok(_) => Err((INVALID_REQUEST, "a message is an object".to_owned())),
         Err(error @ json::JsonError::Syntax { .. }) => Err((PARSE_ERROR, error.to_string())),
         Err(error) => Err((INVALID_REQUEST, error.to_string())),
-    }
-}
-
-/// A member that decides. No other one may be taken for it.
-fn member<'a>(of: Option<&'a Value>, name: &str) -> Result<Option<&'a Value>, String> {
-    let members = of.and_then(Value::as_object).ok_or("`params` are missing, or no object")?;
-    match members.keys().find(|key| look_alike(key, &[name]).is_some()) {
-        Some(other) => Err(format!("the member `{}` looks like `{name}`", excerpt(other, 60))),
-        None => Ok(members.get(name)),
     }
 }
 

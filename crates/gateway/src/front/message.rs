@@ -216,6 +216,15 @@ pub(super) fn look_alike<'a>(key: &str, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| *name == folded)
 }
 
+/// A member that decides. No other one may be taken for it.
+pub(super) fn member<'a>(of: Option<&'a Value>, name: &str) -> Result<Option<&'a Value>, String> {
+    let members = of.and_then(Value::as_object).ok_or("`params` are missing, or no object")?;
+    match members.keys().find(|key| look_alike(key, &[name]).is_some()) {
+        Some(other) => Err(format!("the member `{}` looks like `{name}`", excerpt(other, 60))),
+        None => Ok(members.get(name)),
+    }
+}
+
 /// JSON-RPC 2.0, section 5.1.
 pub(super) const PARSE_ERROR: i64 = -32700;
 /// JSON-RPC 2.0, section 5.1.

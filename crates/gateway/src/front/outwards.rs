@@ -107,7 +107,8 @@ impl Front {
             }
             _ => PASSED.contains(&method),
         };
-        if (is_passed || guard::off("front-notifications")) && self.client.said_hello() {
+        let is_heard = self.client.said_hello() || self.is_progress_of_modern(method, line);
+        if (is_passed || guard::off("front-notifications")) && is_heard {
             self.out.push_back(Order::ToClient(message::with_end(line)));
         } else if !is_passed {
             self.log(format!("the server's notification `{}` was not passed on", excerpt(method, 100)));

@@ -81,7 +81,7 @@ impl Front {
 
     fn object(&mut self, call: &Call, objection: Objection) {
         match objection {
-            Objection::Answer(line) => self.answer(line),
+            Objection::Answer(line) => self.answer_to(&call.id, line),
             Objection::Refusal(said) => self.refuse_call(&call.id, &call.subject, &said),
         }
     }
@@ -91,7 +91,7 @@ impl Front {
         if self.client.is_ours {
             self.out.push_back(Order::Refused { id: id.text(), said: said.to_owned() });
         } else {
-            self.answer(refusal(id, subject, said));
+            self.answer_to(id, refusal(id, subject, said));
         }
     }
 

@@ -62,7 +62,7 @@ impl Front {
     /// A request is not asked; `line` is its answer.
     pub fn turned(&mut self, ticket: &Ticket, line: &[u8]) {
         if self.come_back(ticket).is_some() && self.in_flight.remove(&ticket.id) {
-            self.answer(message::with_end(line));
+            self.answer_to(&ticket.id, message::with_end(line));
         }
     }
 
@@ -78,7 +78,7 @@ impl Front {
 
     /// The server has answered a request: to the client, or first to whoever records it.
     pub(super) fn answered(&mut self, id: Id, line: &[u8]) {
-        let line = message::with_end(line);
+        let line = self.in_its_era(&id, message::with_end(line));
         match self.asked.remove(&id) {
             Some(number) => self.out.push_back(Order::Answered { ticket: Ticket { id, number }, line }),
             None => self.out.push_back(Order::ToClient(line)),

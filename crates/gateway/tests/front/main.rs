@@ -8,6 +8,7 @@ mod clients;
 mod closed;
 mod interleavings;
 mod lines;
+mod modern;
 mod restless;
 mod rug_pulls;
 mod starting;

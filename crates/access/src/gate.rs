@@ -167,6 +167,7 @@ impl ToolGate {
         let Bounded { mut members, size } = arguments::bounded(arguments, max_bytes)?;
         // Before anything else is said of them: a secret gets into no reason and no record.
         refuse_secret(screen.find_in(&members))?;
+        self.refuse_look_alikes(&members)?;
         for parameter in &self.bound {
             self.bind_one(parameter, who, &mut members)?;
         }
@@ -211,6 +212,26 @@ impl ToolGate {
         Ok(())
     }
 
+    /// A member that the tool does not declare, and that it may read as one of those that come from the caller's identity.
+    fn refuse_look_alikes(&self, members: &Map<String, Value>) -> Result<(), Refusal> {
+        if self.bound.is_empty() || guard::off("binding-look-alikes") {
+            return Ok(());
+        }
+        let declared = self.shown.get("inputSchema").and_then(|input| input.get("properties"));
+        for given in members.keys().filter(|key| declared.and_then(|all| all.get(key.as_str())).is_none()) {
+            let alike = |one: &&BoundParameter| one.name != *given && binding::is_alike(&one.name, given);
+            if let Some(BoundParameter { name, .. }) = self.bound.iter().find(alike) {
+                let (given, shown) = (excerpt(given, 60), excerpt(name, 60));
+                let reason = format!("`{given}` reads like `{shown}`, which comes from your identity");
+                let rule = format!("servers.{}.tools.{}.bind.{name}", self.object.server, self.object.name);
+                return Err(Refusal::new(Code::BINDING_CONFLICT, reason)
+                    .rule(rule)
+                    .remedy(format!("leave `{given}` out")));
+            }
+        }
+        Ok(())
+    }
+
     fn refuse(&self, wrong: &schema::Wrong) -> Refusal {
         let of_identity = |name: &String| self.bound.iter().any(|parameter| parameter.name == *name);
         let tool = format!("servers.{}.tools.{}", self.object.server, self.object.name);
@@ -243,6 +264,15 @@ pub fn screened(object: Object, arguments: Value, screen: &Screen) -> Result<Bou
     let Bounded { members, .. } = arguments::bounded(arguments, arguments::MAX_BYTES)?;
     refuse_secret(screen.find_in(&members))?;
     Bound::new(object, members, Vec::new())
+}
+
+/// Looks through what goes to a server beside the arguments of a call: what else its parameters hold, and their `_meta`.
+///
+/// # Errors
+///
+/// [`Code::SECRET_ARGUMENT`].
+pub fn looked_through(members: &Map<String, Value>, screen: &Screen) -> Result<(), Refusal> {
+    refuse_secret(screen.find_in(members))
 }
 
 impl Bound {

@@ -47,6 +47,23 @@ fn a_model_names_another_tenant() {
     });
 }
 
+/// To a tool that is written in Go, the last of two spellings counts, and U+017F is an `s`.
+#[test]
+fn a_model_names_another_user_in_another_spelling() {
+    control("binding-look-alikes", |shop| {
+        let given = given(shop, "ann", "remember", json!({"note": "x", "u\u{17f}er_id": "bob"}));
+        given.is_some_and(|given| {
+            let read = given.as_object().unwrap().iter().map(|(name, value)| (name.to_uppercase(), value));
+            read.filter(|(name, _)| name == "USER_ID").last().unwrap().1 == "bob"
+        })
+    });
+    for other in ["USER_ID", "userId", "User-Id"] {
+        control("binding-look-alikes", |shop| {
+            given(shop, "ann", "remember", json!({"note": "x", other: "bob"})).is_some()
+        });
+    }
+}
+
 #[test]
 fn a_caller_without_a_tenant_names_one() {
     let arguments = || json!({"order_id": "ORD-999999", "tenant_id": "acme"});

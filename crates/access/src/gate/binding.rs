@@ -53,3 +53,30 @@ pub(super) fn wanted(root: &Value, parameter: &str) -> BTreeSet<String> {
     }
     BTreeSet::new()
 }
+
+/// Whether two names are one to some reader: to those who do not tell capitals from small letters (Go's `encoding/json` is
+/// the best known), or `userId` from `user_id`.
+pub(super) fn is_alike(one: &str, other: &str) -> bool {
+    // Both ways: U+017F is an `s` to them, and U+212A a `k`.
+    let folded = |name: &str| {
+        let letters = name.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<String>()
+    };
+    folded(one) == folded(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_alike;
+
+    #[test]
+    fn a_name_is_alike_however_it_is_spelled() {
+        for other in ["user_id", "USER_ID", "User-Id", "userId", "u\u{17f}er_id", "user id", "userid"] {
+            assert!(is_alike("user_id", other), "{other}");
+        }
+        assert!(is_alike("key", "\u{212a}ey"));
+        for other in ["user_ids", "user", "id", "xuser_id", "", "user_1d"] {
+            assert!(!is_alike("user_id", other), "{other}");
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub(crate) const SECRET: &str = "sk-live-51Hx/9+Qm2";
 
 const FILE: &str = r#"
 [roles.customer]
-tools = ["shop/get_order", "shop/leave_note"]
+tools = ["shop/get_order", "shop/leave_note", "shop/remember"]
 [roles.admin]
 tools = ["*"]
 [servers.shop]
@@ -29,6 +29,8 @@ bind.tenant_id = "tenant"
 concurrency = 2
 [servers.shop.tools.leave_note]
 rate = "3/h"
+[servers.shop.tools.remember]
+bind.user_id = "subject"
 [servers.shop.tools.issue_refund]
 tier = 3
 "#;
@@ -61,6 +63,7 @@ impl Shop {
             ("delete_order", order.clone()),
             ("issue_refund", order),
             ("leave_note", json!({})),
+            ("remember", json!({"properties": {"user_id": {"type": "string"}, "note": {"type": "string"}}})),
         ];
         let gates = inputs.into_iter().map(|(name, input)| {
             let tool = json!({"name": name, "inputSchema": input});

@@ -4,6 +4,7 @@
 
 mod calls;
 mod described;
+mod held;
 mod kept;
 mod listed;
 mod shop;

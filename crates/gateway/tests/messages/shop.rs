@@ -13,7 +13,7 @@ use crate::{
 pub(crate) const ALICE: [(&str, &str); 2] = [("who", "alice"), ("roles", "support")];
 pub(crate) const ADMIN: [(&str, &str); 2] = [("who", "carol"), ("roles", "admin")];
 
-const CONFIG: &str = r#"
+pub(crate) const CONFIG: &str = r#"
 [roles.support]
 tools = ["orders/get_order", "orders/slow", "orders/content", "orders/fails", "orders/dies", "weather/*"]
 [roles.admin]
@@ -88,7 +88,7 @@ pub(crate) fn text_of(block: &Value) -> &str {
     block["content"][0]["text"].as_str().unwrap()
 }
 
-fn orders() -> Scripted {
+pub(crate) fn orders() -> Scripted {
     let tool = |name: &str, schema: Value| json!({ "name": name, "description": format!("Does {name}"), "inputSchema": schema, "icons": [{ "src": "https://orders.example/i.png" }] });
     let any = || json!({ "type": "object" });
     let get_order = json!({
@@ -126,7 +126,7 @@ fn orders() -> Scripted {
     }
 }
 
-fn weather() -> Scripted {
+pub(crate) fn weather() -> Scripted {
     Scripted {
         name: "weather",
         tools: vec![json!({ "name": "now", "inputSchema": { "type": "object" } })],

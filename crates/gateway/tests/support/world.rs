@@ -37,20 +37,7 @@ impl World {
     /// Of an operator's file that names the roles and each of the servers.
     pub(crate) async fn new(config: &str, servers: &[Scripted]) -> Self {
         let operator = Operator::resolve("config.toml", config.as_bytes(), None).unwrap();
-        let offers = servers.iter().map(|server| {
-            let (name, known) =
-                operator.servers().iter().find(|(name, _)| name.as_str() == server.name).unwrap();
-            let terms = Terms {
-                name: name.clone(),
-                cell: known.cell().clone(),
-                pass_through: known.is_pass_through(),
-                tools: known.tools().clone(),
-                hosts: Vec::new(),
-                version: "1".to_owned(),
-                client: Profile::plain(),
-            };
-            Offer::accepted(terms, server.surface())
-        });
+        let offers = servers.iter().map(|server| Offer::accepted(terms(&operator, server), server.surface()));
         let shelf = Arc::new(Shelf::new(offers, |_, _| {}));
         let rules =
             Rules::new(&operator, operator.servers().iter().map(|(name, server)| (name, server.tools())));
@@ -89,6 +76,20 @@ impl World {
         let router = router.layer(axum::middleware::from_fn(known));
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         address
+    }
+}
+
+/// On which terms the operator's file has a server used.
+pub(crate) fn terms(operator: &Operator, server: &Scripted) -> Terms {
+    let (name, known) = operator.servers().iter().find(|(name, _)| name.as_str() == server.name).unwrap();
+    Terms {
+        name: name.clone(),
+        cell: known.cell().clone(),
+        pass_through: known.is_pass_through(),
+        tools: known.tools().clone(),
+        hosts: Vec::new(),
+        version: "1".to_owned(),
+        client: Profile::plain(),
     }
 }
 

@@ -49,7 +49,10 @@ pub(super) fn capabilities(view: &View) -> Map<String, Value> {
 pub(super) fn discover(view: &View) -> Map<String, Value> {
     let mut result = Map::new();
     result.insert("supportedVersions".to_owned(), json!(SUPPORTED));
-    result.insert("capabilities".to_owned(), Value::Object(capabilities(view)));
+    let mut capabilities = capabilities(view);
+    // Of a cell that several use nobody knows whose request a log message is about; sessions have their own stream for them.
+    capabilities.remove("logging");
+    result.insert("capabilities".to_owned(), Value::Object(capabilities));
     if let Some(instructions) = view.instructions() {
         result.insert("instructions".to_owned(), instructions.into());
     }

@@ -18,7 +18,7 @@ use super::{
     subject::Subject,
     verb_of, watching,
 };
-use crate::{call::Scope, http::single, pool::Level, view::View};
+use crate::{call::Scope, guard, http::single, pool::Level, view::View};
 
 mod call;
 
@@ -26,6 +26,9 @@ use call::Call;
 
 /// Names a session (MCP 2025-11-25, transports, session management).
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// Most bytes of what a client says of itself, and of what it can do: each is kept as long as its session.
+const LONGEST: usize = 32 << 10;
 
 /// Answers one request.
 pub(super) async fn request(face: Arc<Face>, caller: Arc<Caller>, request: Request) -> Response {
@@ -125,19 +128,22 @@ fn initialize(face: &Face, caller: &Caller, id: &Value, params: &Map<String, Val
         return Fault::new(INVALID_PARAMS, "`protocolVersion` is missing, or no text").response(Some(id));
     };
     let version = discovery::agreed(wanted);
+    let kept = |name: &str| {
+        let said = params.get(name).filter(|said| said.is_object()).cloned();
+        let said = said.unwrap_or_else(|| json!({}));
+        let is_short = said.to_string().len() <= LONGEST || guard::off("mcp-session-size");
+        let why = || Fault::new(INVALID_PARAMS, format!("`{name}` has more than {LONGEST} bytes"));
+        if is_short { Ok(said) } else { Err(why()) }
+    };
+    let (capabilities, client_info) = match (kept("capabilities"), kept("clientInfo")) {
+        (Ok(capabilities), Ok(client_info)) => (capabilities, client_info),
+        (Err(fault), _) | (_, Err(fault)) => return fault.response(Some(id)),
+    };
     let opening = Opening {
         principal: caller.key.clone(),
         scope: caller.scope.clone(),
-        capabilities: params
-            .get("capabilities")
-            .filter(|can| can.is_object())
-            .cloned()
-            .unwrap_or_else(|| json!({})),
-        client_info: params
-            .get("clientInfo")
-            .filter(|info| info.is_object())
-            .cloned()
-            .unwrap_or_else(|| json!({})),
+        capabilities,
+        client_info,
     };
     let session = match face.sessions.open(opening, Instant::now()) {
         Ok(session) => session,

@@ -11,7 +11,10 @@ use super::{
     questions::Asker,
     rpc::{Fault, INVALID_PARAMS},
 };
-use crate::{call::Scope, service::Gateway, shelf::Offer, view::Glimpse};
+use crate::{call::Scope, guard, service::Gateway, shelf::Offer, view::Glimpse};
+
+/// Longest name or address, in bytes: addresses are kept as long as somebody follows them.
+const LONGEST: usize = 8 << 10;
 
 /// What a request is about.
 #[derive(Debug)]
@@ -105,6 +108,10 @@ fn kinds(verb: Verb) -> &'static [Kind] {
 }
 
 fn text(value: Option<&Value>, name: &str) -> Result<String, Fault> {
-    let text = value.and_then(Value::as_str).map(str::to_owned);
-    text.ok_or_else(|| Fault::new(INVALID_PARAMS, format!("`{name}` is missing, or no text")))
+    let text = value.and_then(Value::as_str);
+    let text = text.ok_or_else(|| Fault::new(INVALID_PARAMS, format!("`{name}` is missing, or no text")))?;
+    if text.len() > LONGEST && !guard::off("mcp-name-size") {
+        return Err(Fault::new(INVALID_PARAMS, format!("`{name}` has more than {LONGEST} bytes")));
+    }
+    Ok(text.to_owned())
 }

@@ -213,6 +213,9 @@ impl Watcher {
                     }
                     tokio::time::sleep(SETTLE).await;
                     changes.mark_unchanged();
+                    if !self.caller.is_known() {
+                        return;
+                    }
                     let now = self.face.gateway.policy().version;
                     if now != policy {
                         policy = now;

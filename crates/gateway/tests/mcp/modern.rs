@@ -11,7 +11,7 @@ async fn what_is_told_of_the_service() {
     assert_eq!(result["supportedVersions"], json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"]));
     assert_eq!(result["capabilities"]["tools"], json!({ "listChanged": true }));
     assert_eq!(result["capabilities"]["resources"], json!({ "subscribe": true, "listChanged": true }));
-    assert!(result["capabilities"].get("tasks").is_none());
+    assert!(result["capabilities"].get("tasks").is_none() && result["capabilities"].get("logging").is_none());
     assert_eq!(result["resultType"], "complete");
     let alone = client.of("crm").ask("server/discover", json!({})).await.result();
     assert_eq!(alone["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "crm");

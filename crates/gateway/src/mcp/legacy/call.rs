@@ -1,6 +1,9 @@
 //! One request of a session that walks the road. What its server wants to know is asked on the stream of its answer.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use axum::response::Response;
 use serde_json::{Map, Value, json};
@@ -245,7 +248,14 @@ impl Call {
         }
         // Looked at anew: what was allowed then may not be so any more.
         let (who, scope) = (&self.caller.principal, &self.caller.scope);
-        self.subject = Subject::of(self.subject.verb, &params, &self.face.gateway, who, scope)?;
+        if who.expires().is_some_and(|end| end <= SystemTime::now()) || !self.caller.is_known() {
+            return Err(Fault::new(REFUSED, "the caller is not let in any more: begin again"));
+        }
+        let subject = Subject::of(self.subject.verb, &params, &self.face.gateway, who, scope)?;
+        if subject.server() != self.subject.server() {
+            return Err(Fault::new(REFUSED, "another server has the name now: begin again"));
+        }
+        self.subject = subject;
         let token = self.client.meta.get("progressToken").cloned();
         let received = self.caller.received(&self.subject, params, self.client.clone());
         self.exchange = Exchange::begin(&self.face.gateway, received, token, true);

@@ -85,7 +85,7 @@ fn run(caller: Caller, time: Duration, pace: Duration, pause: Duration, disk: u3
     finish(&service, calls, false);
     assert_eq!(running, usize::try_from(CLIENTS).unwrap(), "a client was given up");
     let (early, late) = (held[0], held[4]);
-    assert!(late.pss * 10 <= early.pss * 11, "memory: {held:#?}");
+    assert!(late.rss * 10 <= early.rss * 11, "memory: {held:#?}");
     // A cell that runs or does not makes a difference of some.
     assert!(late.files <= early.files + 24 && late.threads <= early.threads + 4, "{held:#?}");
 }

@@ -55,9 +55,9 @@ fn row(line: &str) -> Row {
     }
 }
 
-/// Of `2026-11-30T13:37:25.000001Z`: enough to compare times of some days, as no month ends in between two of a run but once.
+/// Microseconds since 1970, of `2026-11-30T13:37:25.000001Z`.
 fn micros(at: &str) -> u64 {
-    let number = |range: std::ops::Range<usize>| at[range].parse::<u64>().unwrap();
+    let number = |range: std::ops::Range<usize>| at.get(range).unwrap().parse::<u64>().unwrap();
     let (year, month, day) = (number(0..4), number(5..7), number(8..10));
     // Days since 1970 by the civil calendar, a year beginning in March.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };

@@ -13,9 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use model::digest::Digest;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use testkit::world::{Caller, World, skip};
 
 use crate::drive::{PATIENCE, Scene};
@@ -56,9 +56,9 @@ pub(crate) struct Service {
 /// What it holds, when nobody asks anything.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
-    /// Its own share of memory, in KiB.
-    pub(crate) pss: u64,
-    /// That of it which is no file's, in KiB.
+    /// Memory, in KiB: all of it, as what is shared depends on who else runs the same program.
+    pub(crate) rss: u64,
+    /// That of it which is no file's.
     pub(crate) anonymous: u64,
     /// File descriptors.
     pub(crate) files: usize,
@@ -267,34 +267,32 @@ fn table(world: &World, name: &str) -> String {
 
 /// Who may use what: with an odd number Bob may do less, and some things less often.
 fn policy(number: u32) -> String {
-    let mut text = "[serve]\ndrain = \"20s\"\n".to_owned();
-    for name in SERVERS {
-        let (next, wait) = match (name, number % 2) {
-            ("counter", 1) => ("rate = \"120/m\"\n", ""),
-            ("slow", 1) => ("", "concurrency = 3\n"),
-            _ => ("", ""),
-        };
-        let time = if name == "slow" { "15s" } else { "2s" };
-        let bind = "bind.user_id = \"subject\"\n";
-        text += &format!(
-            "[servers.{name}.tools.next]\ntier = 1\n{bind}{next}[servers.{name}.tools.wait]\ntier = 1\n\
-             time = \"{time}\"\n{bind}{wait}[servers.{name}.tools.append]\ntier = 2\n{bind}"
-        );
-    }
     let support = match number % 2 {
         0 => "\"*\"",
         _ => "\"counter/*\", \"slow/*\", \"mine/*\", \"web/next\", \"web/wait\"",
     };
-    text += &format!(
-        "[roles.admin]\ntools = [\"*\"]\n[roles.support]\ntools = [{support}]\n\
+    let roles = format!(
+        "[serve]\ndrain = \"20s\"\n[roles.admin]\ntools = [\"*\"]\n[roles.support]\ntools = [{support}]\n\
          [roles.reader]\ntools = [\"*/next\"]\n"
     );
-    for Person { name, key, role } in &PEOPLE {
-        let digest: String = Sha256::digest(key).iter().map(|byte| format!("{byte:02x}")).collect();
-        text +=
-            &format!("[keys.{name}]\nsha256 = \"{digest}\"\nsubject = \"{name}\"\nroles = [\"{role}\"]\n");
-    }
-    text
+    let rules = SERVERS.iter().map(|name| {
+        let (next, wait) = match (*name, number % 2) {
+            ("counter", 1) => ("rate = \"120/m\"\n", ""),
+            ("slow", 1) => ("", "concurrency = 3\n"),
+            _ => ("", ""),
+        };
+        let time = if *name == "slow" { "15s" } else { "2s" };
+        let bind = "bind.user_id = \"subject\"\n";
+        format!(
+            "[servers.{name}.tools.next]\ntier = 1\n{bind}{next}[servers.{name}.tools.wait]\ntier = 1\n\
+             time = \"{time}\"\n{bind}{wait}[servers.{name}.tools.append]\ntier = 2\n{bind}"
+        )
+    });
+    let keys = PEOPLE.iter().map(|Person { name, key, role }| {
+        let digest = Digest::of(key.as_bytes()).hex();
+        format!("[keys.{name}]\nsha256 = \"{digest}\"\nsubject = \"{name}\"\nroles = [\"{role}\"]\n")
+    });
+    std::iter::once(roles).chain(rules).chain(keys).collect()
 }
 
 /// A process in a mount namespace of its own, where the record's folder is a small disk.
@@ -330,5 +328,5 @@ fn look(pid: i32) -> io::Result<Held> {
         line.split_whitespace().next().and_then(|size| size.parse().ok()).unwrap_or_default()
     };
     let count = |name: &str| fs::read_dir(format!("/proc/{pid}/{name}")).map(Iterator::count);
-    Ok(Held { pss: size("Pss:"), anonymous: size("Pss_Anon:"), files: count("fd")?, threads: count("task")? })
+    Ok(Held { rss: size("Rss:"), anonymous: size("Pss_Anon:"), files: count("fd")?, threads: count("task")? })
 }

@@ -95,7 +95,7 @@ impl<'a> Troubles<'a> {
         let Some(folder) = self.service.record() else { return };
         self.witness.hang_up();
         let filler = Filler::begin(folder.join("filler"));
-        self.append_until("nothing more is done", |answer| is_refused(answer));
+        self.append_until("nothing more is done", is_refused);
         // What changes nothing goes on.
         self.witness.call("counter", "next", 0);
         thread::sleep(Duration::from_millis(500));

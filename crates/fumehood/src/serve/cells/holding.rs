@@ -41,27 +41,27 @@ mod tests {
         serde_json::from_value(spec).unwrap()
     }
 
-    fn belonging(whose: Holder) -> CellSpec {
+    fn belonging(whose: &Holder) -> CellSpec {
         let mut spec = spec("weather");
-        belong(&mut spec, &whose).unwrap();
+        belong(&mut spec, whose).unwrap();
         spec
     }
 
     #[test]
     fn each_user_and_group_has_a_name_and_a_folder_of_its_own() {
         let data = |spec: &CellSpec| spec.data.as_ref().map(|data: &Data| data.name.to_string()).unwrap();
-        let server = belonging(Holder::Server);
+        let server = belonging(&Holder::Server);
         assert_eq!(
             (server.name.as_str(), &server.declared, data(&server).as_str()),
             ("weather", &None, "notes")
         );
-        let a = belonging(Holder::User("0123456789abcdef".repeat(4)));
+        let a = belonging(&Holder::User("0123456789abcdef".repeat(4)));
         assert_eq!(a.name.as_str(), "weather-01234567");
         assert_eq!(a.declared.as_ref().map(ServerName::as_str), Some("weather"));
-        let b = belonging(Holder::User("0123456789abcdee".repeat(4)));
+        let b = belonging(&Holder::User("0123456789abcdee".repeat(4)));
         // The same eight digits are enough to read, and not to share a folder.
         assert_eq!(a.name, b.name);
-        let group = belonging(Holder::Group("0123456789abcdef".repeat(4)));
+        let group = belonging(&Holder::Group("0123456789abcdef".repeat(4)));
         let all = [data(&a), data(&b), data(&group), data(&server)];
         for (at, one) in all.iter().enumerate() {
             assert!(!all[at + 1..].contains(one), "{all:?}");

@@ -11,8 +11,11 @@ use crate::{
     service::{Fixture, KEY, script_with_key},
 };
 
+type Published =
+    (&'static str, &'static str, &'static [&'static str], &'static str, &'static str, &'static str);
+
 /// Name, its program in the packages, its arguments, and a call of it with what has to be in the answer.
-const SERVERS: [(&str, &str, &[&str], &str, &str, &str); 4] = [
+const SERVERS: [Published; 4] = [
     ("everything", "server-everything", &[], "echo", r#"{"message":"wide"}"#, "wide"),
     (
         "files",
@@ -56,7 +59,9 @@ fn published_servers_are_used_together_through_the_service() {
         });
         format!("{}{}", crate::service::CALLER.replace("DIGEST", &crate::service::digest()), tables.concat())
     });
-    SERVERS.iter().for_each(|(name, ..)| scene.accept(name));
+    for (name, ..) in SERVERS {
+        scene.accept(name);
+    }
     let fixture = Fixture::of(scene);
 
     for (name, package, words, ..) in SERVERS {

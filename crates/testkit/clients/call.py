@@ -5,6 +5,7 @@ Usage: python call.py JOB.json. The job and the printed line are those of call.m
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 from pathlib import Path
@@ -48,12 +49,18 @@ async def main(job: dict) -> None:
     ) as client:
         tools = await tools_of(client)
         if "waits" in job:
-            Path(job["waits"]).write_text(json.dumps(tools))
             first = {tool["name"] for tool in tools}
-            while all(tool["name"] in first for tool in tools):
-                await changed.wait()
-                changed.clear()
-                tools = await tools_of(client)
+            # In the newest revision, whoever wants to hear of changes says so.
+            listens = client.protocol_version >= "2026"
+            async with client.listen(tools_list_changed=True) if listens else contextlib.nullcontext() as stream:
+                Path(job["waits"]).write_text(json.dumps(tools))
+                while all(tool["name"] in first for tool in tools):
+                    if listens:
+                        await anext(aiter(stream))
+                    else:
+                        await changed.wait()
+                        changed.clear()
+                    tools = await tools_of(client)
         results = [await client.call_tool(call["name"], call["arguments"]) for call in job["calls"]]
         told = {
             "server": client.server_info.name,

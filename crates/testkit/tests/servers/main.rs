@@ -5,7 +5,7 @@
 //! compares the recorded JSON-RPC. A second confined session then shows what a bare run cannot: data that lasts, a
 //! mount that stays read-only, an environment that was not handed in.
 //!
-//! `published` tries servers as a user adds them, from the registry on.
+//! `published` tries servers as a user adds them, from the registry on; `eras` tries clients of every revision.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,6 +17,10 @@
 )]
 
 mod account;
+#[expect(dead_code, reason = "the tests of the service use all of it")]
+#[path = "../gateway/drive.rs"]
+mod drive;
+mod eras;
 mod published;
 mod recording;
 mod scenario;

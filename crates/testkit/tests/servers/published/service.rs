@@ -1,6 +1,7 @@
 //! The same server behind the service, where it has an address of its own.
 
 use std::{
+    fmt::Write as _,
     fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
@@ -32,7 +33,10 @@ impl Service {
     /// Starts it with what the user has added and accepted, and with one caller who may use everything.
     pub(crate) fn begin(machine: &Machine, server: &str) -> Self {
         let file = machine.world.path("config/fumehood/config.toml");
-        let digest: String = Sha256::digest(KEY).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = Sha256::digest(KEY).iter().fold(String::new(), |mut digest, byte| {
+            write!(digest, "{byte:02x}").unwrap();
+            digest
+        });
         let text = format!(
             "{}\n[roles.all]\ntools = [\"*\"]\n[keys.test]\nsha256 = \"{digest}\"\nsubject = \"test\"\nroles = [\"all\"]\n",
             fs::read_to_string(file).unwrap()

@@ -29,8 +29,9 @@ use self::{
     subject::Subject,
 };
 use crate::{
-    call::{Face as Door, Received, Scope},
+    call::{self, Received, Scope},
     http::{DEFAULT_BODY, Rim, accepts, read_json, single},
+    identify::Door,
     service::Gateway,
 };
 
@@ -74,6 +75,8 @@ struct Caller {
     key: String,
     scope: Scope,
     headers: HeaderMap,
+    /// Whoever let it in.
+    door: Option<Door>,
     /// The client takes answers in pieces.
     streams: bool,
 }
@@ -121,7 +124,8 @@ async fn serve(face: Arc<Face>, scope: Scope, request: Request<Body>) -> Respons
     let most = parts.extensions.get::<Arc<Rim>>().map_or(DEFAULT_BODY, |rim| rim.max_body);
     let key = principal.key();
     let streams = accepts(&parts.headers, "text/event-stream");
-    let caller = Caller { principal, key, scope, headers: parts.headers, streams };
+    let door = parts.extensions.get::<Door>().cloned();
+    let caller = Caller { principal, key, scope, headers: parts.headers, door, streams };
     match parts.method {
         Method::POST => post(face, caller, body, most).await,
         Method::GET => legacy::listen(&face, caller),
@@ -220,11 +224,16 @@ fn verb_of(method: &str) -> Option<Verb> {
 }
 
 impl Caller {
+    /// Whether it would be let in still, after a reload.
+    fn is_known(&self) -> bool {
+        self.door.as_ref().is_none_or(|door| door.identifier().knows(&self.principal))
+    }
+
     /// A request of this caller, as it sets out.
     fn received(&self, subject: &Subject, params: Map<String, Value>, client: Client) -> Received {
         Received {
             call: CallId::new(),
-            face: Door::Mcp,
+            face: call::Face::Mcp,
             principal: Arc::clone(&self.principal),
             scope: self.scope.clone(),
             verb: subject.verb,

@@ -89,10 +89,9 @@ async fn carried_out(gateway: &Gateway, who: &Arc<Principal>, headers: &HeaderMa
         let is_offered = offered.as_ref().is_none_or(|offered| offered.contains(&it.name));
         let received = received(&it, who, headers);
         async move {
-            let call = received.call.clone();
             if !is_offered {
-                tracing::info!(%call, "a model used a tool that it was not offered");
-                return (call, it.id, Answer::unknown(&it.name));
+                let concluded = gateway.not_offered(received).await;
+                return (concluded.call, it.id, Answer::unknown(&it.name));
             }
             let concluded = gateway.walk(received).await;
             (concluded.call, it.id, Answer::of(concluded.end, &it.name))

@@ -70,6 +70,28 @@ pub fn guard(result: Value, bounds: &Bounds) -> Value {
     Value::Object(result)
 }
 
+/// A server's error, as it is passed on: within the bounds, and without hidden characters in its texts.
+pub fn error(mut error: Value, bounds: &Bounds) -> Value {
+    let length = error.to_string().len();
+    if length > bounds.text
+        && !guard::off("result-size")
+        && let Value::Object(members) = &mut error
+    {
+        members.retain(|key, _| key == "code");
+        let text = format!("[Fumehood left out an error of {length} bytes: one may have {}.]", bounds.text);
+        members.insert("message".to_owned(), text.into());
+    }
+    show(&mut error);
+    error
+}
+
+/// The same without hidden characters in any of its texts.
+#[must_use]
+pub fn shown(mut value: Value) -> Value {
+    show(&mut value);
+    value
+}
+
 fn show(value: &mut Value) {
     if guard::off("result-hidden-characters") {
         return;

@@ -42,15 +42,15 @@ use std::{sync::Arc, time::Instant};
 
 use access::{
     Completes, Object, Verb,
-    gate::{Bound, screened},
+    gate::{Bound, looked_through, screened},
     judge::{Authorizer, Facts, Permit, judge},
     limits::{Allowance, Limits, Turn},
     refusal::{Code, Refusal},
     screen::Screen,
 };
 use model::{config::ToolRule, digest::Digest, tier::Tier};
-use serde_json::{Map, Value};
-use store::audit::Audit;
+use serde_json::Value;
+use store::audit::{Audit, Outcome};
 use tools::surface::Kind;
 
 use self::about::About;
@@ -63,6 +63,7 @@ use crate::{
 
 mod about;
 mod ending;
+mod wording;
 
 pub use ending::{Performed, Underway};
 
@@ -70,7 +71,7 @@ pub use ending::{Performed, Underway};
 #[derive(Debug)]
 #[must_use = "a refusal is recorded, and told"]
 pub struct Turned {
-    about: About,
+    about: Box<About>,
     refusal: Box<Refusal>,
 }
 
@@ -139,6 +140,11 @@ impl Identified {
         Self { received, about }
     }
 
+    /// It is for nothing that was offered.
+    pub fn not_offered(self) -> Turned {
+        self.about.turned(Refusal::unknown(self.received.verb))
+    }
+
     /// Finds what is asked for among what this caller sees. What it does not see is not there, to the last byte.
     ///
     /// # Errors
@@ -195,17 +201,16 @@ impl Found {
     pub fn bind(mut self, screen: &Screen) -> Result<Checked, Turned> {
         let gate = self.entry.as_ref().and_then(|entry| entry.gate()).cloned();
         let who = &self.received.principal;
-        let bound = match gate {
-            Some(gate) => {
-                let arguments = self.received.params.remove("arguments").unwrap_or_default();
-                gate.bind(arguments, who, screen)
-            }
-            None => screened(
-                self.object.clone(),
-                Value::Object(std::mem::take(&mut self.received.params)),
-                screen,
-            ),
+        let arguments = match &gate {
+            Some(_) => self.received.params.remove("arguments").unwrap_or_default(),
+            None => Value::Object(std::mem::take(&mut self.received.params)),
         };
+        let beside = [&self.received.params, &self.received.meta];
+        let beside = beside.into_iter().try_for_each(|members| looked_through(members, screen));
+        let bound = beside.and_then(|()| match gate {
+            Some(gate) => gate.bind(arguments, who, screen),
+            None => screened(self.object.clone(), arguments, screen),
+        });
         match bound {
             Ok(bound) => {
                 self.about.arguments = Some(*bound.digest());
@@ -297,8 +302,8 @@ impl Approved {
         }
         let has_intent = found.about.tier != Some(Tier::One);
         if has_intent && !guard::off("road-intent") {
-            let intent = found.about.intent();
-            if let Err(error) = audit.commit(intent).await {
+            let (intent, left) = (found.about.intent(), found.about.ended(true, Outcome::Cancelled, 0));
+            if let Err(error) = audit.commit_or_leave(intent, left).await {
                 let reason = format!("what would be done cannot be recorded ({error})");
                 let refusal = Refusal::new(Code::AUDIT_UNAVAILABLE, reason);
                 let refusal = refusal.remedy("whoever runs this service has to make room for its record");
@@ -317,23 +322,12 @@ impl Recorded {
         let bound = permit.into_bound();
         let arguments = bound.into_arguments();
         let params = match object.verb {
-            Verb::CallTool => {
-                let mut params: Map<String, Value> = received.params;
-                params.insert("name".into(), plain.into());
-                params.insert("arguments".into(), Value::Object(arguments));
-                params
-            }
-            verb => plain_params(verb, arguments, &plain),
+            Verb::CallTool => wording::of_tool(received.face, received.params, arguments, &plain),
+            verb => wording::of_other(verb, arguments, &plain),
         };
         let time =
             entry.as_ref().and_then(|entry| offer.terms().tools.get(entry.plain())).and_then(ToolRule::time);
-        let method = match object.verb {
-            Verb::CallTool => "tools/call",
-            Verb::GetPrompt => "prompts/get",
-            Verb::ReadResource => "resources/read",
-            Verb::Complete => "completion/complete",
-            Verb::Subscribe => "resources/subscribe",
-        };
+        let method = wording::method(object.verb);
         Underway::new(
             about,
             turn,
@@ -361,6 +355,13 @@ impl Turned {
         metering::recorded(&event);
         audit.note(event).await;
         Concluded { call: self.about.call, end: End::Refused(self.refusal), subscription: None }
+    }
+
+    /// The same, without what must not be said in a record.
+    #[must_use]
+    pub fn without_secrets(mut self, screen: &Screen) -> Self {
+        self.about.leave_out(screen);
+        self
     }
 
     /// Why.
@@ -406,20 +407,4 @@ fn tier_of(offer: &Offer, entry: &Entry) -> Tier {
         Kind::Tool => offer.terms().tools.get(entry.plain()).map(ToolRule::tier).unwrap_or_default(),
         Kind::Prompt | Kind::Resource | Kind::ResourceTemplate => Tier::One,
     }
-}
-
-/// The parameters of a request that is no tool's, under the server's own name.
-fn plain_params(verb: Verb, mut params: Map<String, Value>, name: &str) -> Map<String, Value> {
-    match verb {
-        Verb::GetPrompt => drop(params.insert("name".into(), name.into())),
-        Verb::ReadResource | Verb::Subscribe => drop(params.insert("uri".into(), name.into())),
-        Verb::Complete => {
-            if let Some(Value::Object(of)) = params.get_mut("ref") {
-                let key = if of.contains_key("name") { "name" } else { "uri" };
-                of.insert(key.into(), name.into());
-            }
-        }
-        Verb::CallTool => {}
-    }
-    params
 }

@@ -18,12 +18,14 @@ use crate::{
     call::{Concluded, Received, Scope},
     pool::{CellKey, Holder, Pool, Told},
     road::{Identified, Recorded, Turned},
-    shelf::Shelf,
+    shelf::{Offer, Shelf, Stock},
     view::{Glimpse, View},
 };
 
+mod both;
 mod joined;
 
+use both::Both;
 pub use joined::{AuditOfEdges, ShelfOfPool};
 
 /// What decides, as one whole: a call is judged by one policy from beginning to end.
@@ -76,17 +78,32 @@ impl Road {
     ///
     /// [`Turned`]: it goes no further.
     pub async fn up_to_recorded(&self, received: Received) -> Result<Recorded, Turned> {
-        let stock = self.shelf.stock();
-        let policy = self.policy.load_full();
-        Identified::of(received, Some(policy.version))
-            .look_up(&stock, &*policy.authorizer)?
-            .bind(&policy.screen)?
-            .facts()
-            .judge(&*policy.authorizer)?
-            .approve()?
-            .enter(&self.limits)?
-            .record(&self.audit)
-            .await
+        let (stock, policy) = self.now();
+        let walked = async {
+            Identified::of(received, Some(policy.version))
+                .look_up(&stock, &*policy.authorizer)?
+                .bind(&policy.screen)?
+                .facts()
+                .judge(&*policy.authorizer)?
+                .approve()?
+                .enter(&self.limits)?
+                .record(&self.audit)
+                .await
+        };
+        walked.await.map_err(|turned| turned.without_secrets(&policy.screen))
+    }
+
+    /// Servers and rules that belong together: see [`Gateway::take_over`].
+    fn now(&self) -> (Arc<Stock>, Arc<Policy>) {
+        let mut policy = self.policy.load_full();
+        loop {
+            let stock = self.shelf.stock();
+            let after = self.policy.load_full();
+            if Arc::ptr_eq(&policy, &after) {
+                return (stock, policy);
+            }
+            policy = after;
+        }
     }
 
     /// The record.
@@ -103,13 +120,14 @@ impl Gateway {
 
     /// What a caller may use now. It is made for one message of this caller, and for nobody else.
     pub fn view(&self, who: &Principal, scope: &Scope) -> View {
-        View::of(&self.0.road.shelf.stock(), &*self.0.road.policy.load().authorizer, who, scope)
+        let (stock, policy) = self.0.road.now();
+        View::of(&stock, &*policy.authorizer, who, scope)
     }
 
     /// What a caller sees under one name; none where no server is meant. As [`Gateway::view`], without its lists.
     pub fn glimpse(&self, who: &Principal, scope: &Scope, kinds: &[Kind], name: &str) -> Option<Glimpse> {
-        let authorizer = &self.0.road.policy.load().authorizer;
-        Glimpse::of(&self.0.road.shelf.stock(), &**authorizer, who, scope, kinds, name)
+        let (stock, policy) = self.0.road.now();
+        Glimpse::of(&stock, &*policy.authorizer, who, scope, kinds, name)
     }
 
     /// The road, from a request to its end. Where the future is dropped, the caller went away: what is being done is taken
@@ -124,6 +142,13 @@ impl Gateway {
             Some(performed) => performed.conclude(&self.0.road.audit).await,
             None => Concluded::lost(call),
         }
+    }
+
+    /// A request for what the application has not offered to its model: it is recorded as for something that does not exist.
+    pub async fn not_offered(&self, received: Received) -> Concluded {
+        let (policy, road) = (self.policy(), &self.0.road);
+        let turned = Identified::of(received, Some(policy.version)).not_offered();
+        turned.without_secrets(&policy.screen).conclude(&road.audit).await
     }
 
     /// Counts up whenever a list may be another one for somebody.
@@ -152,6 +177,34 @@ impl Gateway {
     pub fn set_policy(&self, policy: Policy) {
         self.0.road.policy.store(Arc::new(policy));
         self.0.road.shelf.touch();
+    }
+
+    /// Takes over servers, and the rules that were made for them. Meanwhile only what both rules let pass does, so that no call
+    /// is judged for servers of the one by rules of the other. What is looked for in arguments stays.
+    pub fn take_over(
+        &self,
+        offers: impl IntoIterator<Item = Offer>,
+        authorizer: Arc<dyn Authorizer>,
+        version: Digest,
+    ) {
+        let (rules, road) = (authorizer, &self.0.road);
+        road.policy.rcu(|before| Policy {
+            authorizer: Arc::new(Both(Arc::clone(&before.authorizer), Arc::clone(&rules))),
+            version,
+            screen: Arc::clone(&before.screen),
+        });
+        road.shelf.replace(offers);
+        road.policy.rcu(|now| Policy {
+            authorizer: Arc::clone(&rules),
+            version,
+            screen: Arc::clone(&now.screen),
+        });
+        road.shelf.touch();
+    }
+
+    /// What is looked for in arguments from now on; nothing else changes, whoever changes the rules meanwhile.
+    pub fn set_screen(&self, screen: impl Fn() -> Arc<Screen>) {
+        self.0.road.policy.rcu(|now| Policy { screen: screen(), ..Policy::clone(now) });
     }
 
     /// What decides now.

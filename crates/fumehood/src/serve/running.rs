@@ -155,10 +155,7 @@ impl Service {
         let (tell, decided) = mpsc::channel(1);
         tokio::spawn(watching::watch(places, tell));
         let followed = gateway.clone();
-        tokio::spawn(screening.clone().follow(move |screen| {
-            let policy = Policy::clone(&followed.policy());
-            followed.set_policy(Policy { screen, ..policy });
-        }));
+        tokio::spawn(screening.clone().follow(move |screen| followed.set_screen(|| Arc::clone(&screen))));
         let mut service = Self {
             folders,
             gateway,
@@ -201,12 +198,17 @@ impl Service {
             *places = watched;
             is_other
         });
-        self.gateway.shelf().replace(loaded.offers);
-        self.gateway.set_policy(policy(&loaded.rules, self.screening.screen()));
+        if is_reload {
+            // Whoever was let in by the former file alone is nobody from here on.
+            self.door.replace(identifier);
+        }
+        let rules = Arc::new(loaded.rules);
+        let version = rules.version();
+        self.gateway.take_over(loaded.offers, rules, version);
+        self.gateway.set_screen(|| self.screening.screen());
         self.gateway.pool().reload();
         if is_reload {
-            tell_of_keys(&identifier).await;
-            self.door.replace(identifier);
+            tell_of_keys(&self.door.identifier()).await;
             self.keep_keys();
             let serve = loaded.operator.serve();
             if serve.listen() != self.serve.listen() || serve.url() != self.serve.url() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use access::principal::{Known, Principal};
+use access::principal::{How, Known, Principal};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use model::config::{LocalKey, Peer};
 use model::digest::Digest;
@@ -49,6 +49,15 @@ impl Callers {
             let is_it = verify_slices_are_equal(known.bytes(), digest.bytes()).is_ok();
             if is_it { Some(Arc::clone(who)) } else { found }
         })
+    }
+
+    /// Whether somebody who was let in by a key or as a user of this machine would be now, as the same one.
+    pub(super) fn knows(&self, who: &Principal) -> bool {
+        match who.how() {
+            How::Key(_) => self.keys.iter().any(|(_, known)| **known == *who),
+            How::Peer { uid } => self.peers.get(uid).is_some_and(|known| **known == *who),
+            How::Token | How::Local => true,
+        }
     }
 
     /// Who this user of the machine is.

@@ -81,6 +81,8 @@ pub async fn identified(State(door): State<Door>, mut request: Request, next: Ne
         Ok(principal) => {
             request.headers_mut().remove(header::AUTHORIZATION);
             request.extensions_mut().insert(principal);
+            // What lasts asks again whether its caller is still one.
+            request.extensions_mut().insert(door);
             next.run(request).await
         }
         Err(error) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use access::principal::{Known, Principal};
+use access::principal::{How, Known, Principal};
 use access::token::{Unverified, Verifier};
 use http::{HeaderMap, Uri};
 
@@ -71,6 +71,12 @@ impl Identifier {
         let health =
             self.issuers.iter().map(|issuer| (issuer.verifier.provider().issuer(), issuer.keys.health()));
         health.filter(|(_, health)| *health != KeysHealth::Fresh)
+    }
+
+    /// Whether a caller whom a former configuration let in is still one. What a token says by itself ends with the token.
+    pub fn knows(&self, who: &Principal) -> bool {
+        let is_issued = self.issuers.iter().any(|issuer| issuer.verifier.provider().issuer() == who.issuer());
+        self.callers.knows(who) && (*who.how() != How::Token || is_issued) || guard::off("identify-knows")
     }
 
     /// Who sent this request, at `now`.

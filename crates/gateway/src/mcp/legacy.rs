@@ -139,12 +139,8 @@ fn initialize(face: &Face, caller: &Caller, id: &Value, params: &Map<String, Val
         (Ok(capabilities), Ok(client_info)) => (capabilities, client_info),
         (Err(fault), _) | (_, Err(fault)) => return fault.response(Some(id)),
     };
-    let opening = Opening {
-        principal: caller.key.clone(),
-        scope: caller.scope.clone(),
-        capabilities,
-        client_info,
-    };
+    let opening =
+        Opening { principal: caller.key.clone(), scope: caller.scope.clone(), capabilities, client_info };
     let session = match face.sessions.open(opening, Instant::now()) {
         Ok(session) => session,
         Err(error @ OpenError::Full) => {

@@ -7,7 +7,7 @@ use model::{name::ServerName, visible::visible};
 use serde_json::{Map, Value, json};
 
 use super::envelope::{fold, look_alike};
-use crate::guard;
+use crate::{guard, results};
 
 mod secrets;
 
@@ -132,6 +132,10 @@ fn elicitation(asker: Asker<'_>, capabilities: &Value, params: &Value) -> Result
     let message: String = message.chars().take(LONGEST).collect();
     let mut members = members.clone();
     let text = format!("[server {} asks] {}", asker.server, lines(&message));
+    members.remove("message");
+    let Value::Object(mut members) = results::shown(Value::Object(members)) else {
+        return Err(Declined::Malformed("it has no parameters"));
+    };
     members.insert("message".to_owned(), text.into());
     Ok(Value::Object(members))
 }

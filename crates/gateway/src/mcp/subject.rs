@@ -11,7 +11,7 @@ use super::{
     questions::Asker,
     rpc::{Fault, INVALID_PARAMS},
 };
-use crate::{call::Scope, guard, service::Gateway, shelf::Offer, view::Glimpse};
+use crate::{call::Scope, guard, results, service::Gateway, shelf::Offer, view::Glimpse};
 
 /// Longest name or address, in bytes: addresses are kept as long as somebody follows them.
 const LONGEST: usize = 8 << 10;
@@ -74,6 +74,12 @@ impl Subject {
     /// Whether what its server says passes as it is.
     pub(super) fn is_pass_through(&self) -> bool {
         self.offer.as_ref().is_some_and(|offer| offer.terms().pass_through)
+    }
+
+    /// What its server tells of a call meanwhile, as the caller is told.
+    pub(super) fn shown(&self, params: Map<String, Value>) -> Value {
+        let params = Value::Object(params);
+        if self.is_pass_through() { params } else { results::shown(params) }
     }
 
     /// On which terms its server may ask anything.

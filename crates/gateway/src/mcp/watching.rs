@@ -27,6 +27,7 @@ use crate::{
     call::{End, Scope},
     names,
     pool::{Holder, Level, Subscription, Told},
+    results,
     view::View,
 };
 
@@ -342,6 +343,9 @@ impl Watcher {
             return Ok(());
         }
         let mut params = params.cloned().unwrap_or_default();
+        if !offer.terms().pass_through {
+            params = results::shown(params);
+        }
         if let (Scope::All, Some(members)) = (&self.caller.scope, params.as_object_mut()) {
             let logger = members.get("logger").and_then(Value::as_str).map(|logger| excerpt(logger, 100));
             let logger =

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use access::{
     principal::{Actor, How, Principal},
     refusal::Refusal,
+    screen::Screen,
 };
 use model::{digest::Digest, tier::Tier};
 use serde_json::{Value, json};
@@ -53,8 +54,17 @@ impl About {
         }
     }
 
+    /// Takes out what a caller wrote in the place of a name, where it holds what `screen` finds.
+    pub(super) fn leave_out(&mut self, screen: &Screen) {
+        for text in std::iter::once(&mut self.name).chain(&mut self.client) {
+            if let Some(found) = screen.find(&Value::from(text.as_str())) {
+                *text = format!("(left out: {})", found.what);
+            }
+        }
+    }
+
     pub(super) fn turned(self, refusal: Refusal) -> Turned {
-        Turned { about: self, refusal: Box::new(refusal) }
+        Turned { about: Box::new(self), refusal: Box::new(refusal) }
     }
 
     pub(super) fn denied(&self, refusal: &Refusal) -> Event {

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// As long a call may take that has no time of its own.
-const TIME: Duration = Duration::from_secs(300);
+const TIME: Duration = Duration::from_mins(5);
 
 /// What the server is to be asked.
 #[derive(Debug)]
@@ -75,7 +75,6 @@ impl Underway {
     }
 
     /// Where its end is recorded if this is dropped.
-    #[must_use]
     pub fn recorded_by(mut self, audit: Audit) -> Self {
         self.audit = Some(audit);
         self
@@ -122,6 +121,9 @@ impl Underway {
         let answer = match answer {
             Ok(Answer::Result(result)) if !is_pass_through => {
                 Ok(Answer::Result(results::guard(result, &results::Bounds::default())))
+            }
+            Ok(Answer::Error(error)) if !is_pass_through => {
+                Ok(Answer::Error(results::error(error, &results::Bounds::default())))
             }
             other => other,
         };

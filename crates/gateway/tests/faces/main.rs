@@ -13,9 +13,9 @@
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod client;
 mod matrix;
+mod red;
 #[cfg(feature = "guard-off")]
 mod road_controls;
 #[path = "../matrix/table.rs"]
-#[expect(dead_code, reason = "whoever writes the table uses more of it")]
 mod table;
 mod world;

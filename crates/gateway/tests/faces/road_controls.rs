@@ -154,6 +154,83 @@ fn a_call_of_a_held_tool_passes() {
     });
 }
 
+fn root() -> Principal {
+    let known = Known {
+        subject: "root".to_owned(),
+        tenant: Some("acme".to_owned()),
+        roles: ["admin".to_owned()].into(),
+    };
+    Principal::of_key("root", known, None)
+}
+
+/// Whether any server has heard of it.
+fn is_heard(world: &World, method: &str, what: &str) -> bool {
+    world.servers.heard(method).iter().any(|message| message.to_string().contains(what))
+}
+
+#[test]
+fn a_completion_of_one_thing_is_asked_for_under_the_name_of_another() {
+    control(&["road-reference"], |world| async move {
+        let page = "fumehood://handbook/file:///handbook/{page}";
+        let of = json!({ "type": "ref/resource", "name": page, "uri": "file:///payroll/2026.csv" });
+        let params = json!({ "ref": of, "argument": { "name": "page", "value": "" } });
+        let params = params.as_object().unwrap().clone();
+        let received = Received { verb: Verb::Complete, params, ..call(customer(), page, json!({})) };
+        assert!(is_done(&world, received).await);
+        is_heard(&world, "completion/complete", "payroll")
+    });
+}
+
+#[test]
+fn a_call_goes_on_as_a_task_that_nobody_sees() {
+    control(&["road-task"], |world| async move {
+        let mut received = call(root(), "crm__reset_credentials", json!({ "customer_id": "7" }));
+        received.params.insert("task".to_owned(), json!({ "ttl": 60_000 }));
+        assert!(is_done(&world, received).await);
+        is_heard(&world, "tools/call", "ttl")
+    });
+}
+
+/// A private key, short enough for the place of a name.
+const PRIVATE: &str =
+    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF\n";
+
+#[test]
+fn a_secret_goes_along_with_the_arguments() {
+    control(&["screening"], |world| async move {
+        let mut received = call(root(), "crm__reset_credentials", json!({ "customer_id": "7" }));
+        received.params.insert("note".to_owned(), PRIVATE.into());
+        world.gateway.walk(received).await;
+        is_heard(&world, "tools/call", "PRIVATE KEY")
+    });
+    control(&["screening"], |world| async move {
+        let mut received = call(root(), "crm__reset_credentials", json!({ "customer_id": "7" }));
+        received.meta.insert("example.com/note".to_owned(), PRIVATE.into());
+        is_done(&world, received).await
+    });
+}
+
+#[test]
+fn a_secret_in_the_place_of_a_name_gets_into_the_record() {
+    for (verb, name) in
+        [(Verb::CallTool, PRIVATE), (Verb::ReadResource, &format!("fumehood://crm/crm://{PRIVATE}"))]
+    {
+        control(&["screening"], |world| async move {
+            let mut received = Received { verb, ..call(root(), name, json!({})) };
+            received.params.insert("uri".to_owned(), name.into());
+            world.gateway.walk(received).await;
+            let rows = world.rows().await;
+            assert!(rows.iter().any(|row| row.verb.as_deref() == Some(verb.as_str())), "{rows:?}");
+            format!("{rows:?}").contains("MC4CAQAw")
+        });
+    }
+}
+
+#[test]
+fn whoever_has_no_key_any_more_is_told_of_changes_all_the_same() {
+    control(&["identify-knows"], |world| async move { crate::red::is_told_without_a_key(&world).await });
+}
+
 #[test]
 fn something_is_done_that_is_written_down_nowhere() {
     control(&["road-intent"], |world| async move {

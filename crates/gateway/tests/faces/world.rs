@@ -33,6 +33,7 @@ pub(crate) struct World {
     pub(crate) gateway: Gateway,
     pub(crate) address: SocketAddr,
     pub(crate) servers: Arc<Servers>,
+    pub(crate) door: Door,
     audit: Audit,
     folder: tempfile::TempDir,
     _stop: watch::Sender<bool>,
@@ -46,23 +47,8 @@ impl World {
         let surfaces: BTreeMap<String, Value> =
             serde_json::from_str(include_str!("../matrix/surfaces.json")).unwrap();
         let servers = Arc::new(Servers { surfaces, heard: Arc::default() });
-        let offers = operator.servers().iter().map(|(name, known)| {
-            let terms = Terms {
-                name: name.clone(),
-                cell: known.cell().clone(),
-                pass_through: known.is_pass_through(),
-                tools: known.tools().clone(),
-                hosts: Vec::new(),
-                version: "1".to_owned(),
-                client: Profile::plain(),
-            };
-            let offer = Offer::accepted(terms, servers.surface(name.as_str()));
-            assert_eq!(offer.faults(), []);
-            offer
-        });
-        let shelf = Arc::new(Shelf::new(offers.collect::<Vec<_>>(), |_, _| {}));
-        let rules =
-            Rules::new(&operator, operator.servers().iter().map(|(name, server)| (name, server.tools())));
+        let shelf = Arc::new(Shelf::new(servers.offers(&operator), |_, _| {}));
+        let rules = rules(&operator);
         let policy = Policy {
             version: rules.version(),
             authorizer: Arc::new(rules),
@@ -85,10 +71,10 @@ impl World {
         let faces: Router = mcp::router(gateway.clone(), 1000, stopping.clone())
             .unwrap()
             .merge(messages::router(gateway.clone()))
-            .layer(from_fn_with_state(door, identified));
+            .layer(from_fn_with_state(door.clone(), identified));
         let rim = Rim::of_listener(Hosts::of_port(address.port()), 1 << 20);
         tokio::spawn(listen::tcp(listener, behind(rim, faces), stopping));
-        Self { gateway, address, servers, audit, folder, _stop: stop }
+        Self { gateway, address, servers, door, audit, folder, _stop: stop }
     }
 
     /// Every row of the record.
@@ -112,7 +98,31 @@ pub(crate) struct Servers {
     heard: Arc<Mutex<Vec<Value>>>,
 }
 
+/// The rules of a file.
+pub(crate) fn rules(operator: &Operator) -> Rules {
+    Rules::new(operator, operator.servers().iter().map(|(name, server)| (name, server.tools())))
+}
+
 impl Servers {
+    /// The servers of a file, as they were accepted.
+    pub(crate) fn offers(&self, operator: &Operator) -> Vec<Offer> {
+        let offers = operator.servers().iter().map(|(name, known)| {
+            let terms = Terms {
+                name: name.clone(),
+                cell: known.cell().clone(),
+                pass_through: known.is_pass_through(),
+                tools: known.tools().clone(),
+                hosts: Vec::new(),
+                version: "1".to_owned(),
+                client: Profile::plain(),
+            };
+            let offer = Offer::accepted(terms, self.surface(name.as_str()));
+            assert_eq!(offer.faults(), []);
+            offer
+        });
+        offers.collect()
+    }
+
     fn answer(&self, server: &str, message: &Value) -> Value {
         let surface = &self.surfaces[server];
         let list = |name: &str| json!({ name: surface.get(name).cloned().unwrap_or(json!([])) });

@@ -59,6 +59,27 @@ fn control_a_session_is_anothers() {
     });
 }
 
+#[test]
+fn control_a_caller_fills_the_memory_with_what_is_kept_of_it() {
+    control(&["mcp-session-size"], || async {
+        let (_world, client) = world().await;
+        let info = json!({ "name": "x".repeat(40_000), "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+        client.old(&json!(0), "initialize", params).await.headers.contains_key("mcp-session-id")
+    });
+    control(&["mcp-name-size"], || async {
+        let (_world, client) = world().await;
+        let session = client.open("2025-11-25").await;
+        let uri = format!("fumehood://crm/test://{}", "x".repeat(9_000));
+        session
+            .old(&json!(1), "resources/subscribe", json!({ "uri": uri }))
+            .await
+            .json()
+            .get("result")
+            .is_some()
+    });
+}
+
 const CONFIRM: &str = "free__test_input_required_result_request_state";
 
 async fn first(client: &Client, tool: &str) -> Value {

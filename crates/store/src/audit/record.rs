@@ -117,10 +117,27 @@ impl Audit {
     ///
     /// [`AuditError`]: it is not written, so what it is about must not be done.
     pub async fn commit(&self, event: Event) -> Result<Receipt, AuditError> {
+        self.tell_and_wait(event, None).await
+    }
+
+    /// As [`Audit::commit`]; where its future is dropped while the event is on its way, `left` is recorded behind it: what it
+    /// is about was not begun.
+    ///
+    /// # Errors
+    ///
+    /// As [`Audit::commit`].
+    pub async fn commit_or_leave(&self, event: Event, left: Event) -> Result<Receipt, AuditError> {
+        self.tell_and_wait(event, Some(left)).await
+    }
+
+    async fn tell_and_wait(&self, event: Event, left: Option<Event>) -> Result<Receipt, AuditError> {
         let place = Arc::clone(&self.commits).acquire_owned().await.map_err(|_| AuditError::Closed)?;
         let (reply, answer) = oneshot::channel();
         self.tell(event, Some(reply), Some(place));
-        answer.await.map_err(|_| AuditError::Closed)?
+        let mut note = Note { audit: self, event: left };
+        let answer = answer.await;
+        note.event = None;
+        answer.map_err(|_| AuditError::Closed)?
     }
 
     /// Records it soon; waits while too much is waiting. An event whose future is dropped meanwhile is recorded all the same.
@@ -165,7 +182,7 @@ impl Audit {
     }
 }
 
-/// A note that is waiting for its place in the queue.
+/// A note that is recorded where this is dropped with it.
 struct Note<'a> {
     audit: &'a Audit,
     event: Option<Event>,

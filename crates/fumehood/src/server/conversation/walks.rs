@@ -218,6 +218,12 @@ impl Walks {
                 said = line(&Value::Object(message));
                 Answer::Result(result)
             }
+            (None, Some(error)) if !self.is_pass_through => {
+                let error = results::error(error, &results::Bounds::default());
+                message.insert("error".into(), error.clone());
+                said = line(&Value::Object(message));
+                Answer::Error(error)
+            }
             (None, error) => Answer::Error(error.unwrap_or_default()),
         };
         self.conclude(underway, Ok(answer));

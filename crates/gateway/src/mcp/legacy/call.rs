@@ -136,6 +136,7 @@ impl Call {
                 (None, None) if self.caller.streams => return Ran::Wants(Box::new(self), None),
                 (None, None) => Ok(()),
                 (Some(Event::Progress(params)), Some(out)) => {
+                    let params = self.subject.shown(params);
                     let message =
                         json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
                     out.send(&message).await

@@ -127,6 +127,7 @@ impl Call {
                 (None, None) if self.asked.caller.streams => return Ran::Wants(Box::new(self), None),
                 (None, None) => Ok(()),
                 (Some(Event::Progress(params)), out) => {
+                    let params = self.asked.subject.shown(params);
                     let message =
                         json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
                     match out {

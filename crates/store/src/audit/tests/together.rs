@@ -90,3 +90,34 @@ async fn a_note_whose_future_is_dropped_is_recorded() {
     audit.close().await;
     assert_eq!(sqlite::altering::number(&world.folder(), "SELECT COUNT(*) FROM events").await, 9_000);
 }
+
+/// Whoever goes away while it is written down has begun nothing: the record says so, and does not leave it open.
+#[tokio::test]
+async fn a_caller_who_leaves_in_the_middle_of_a_commit_has_an_end_in_the_record() {
+    let world = World::new();
+    let audit = world.open().await;
+    let calls: Vec<CallId> = (0..20).map(|_| CallId::new()).collect();
+    for (n, call) in calls.iter().enumerate() {
+        let left = Event { outcome: Some(Outcome::Cancelled), ..outcome(call) };
+        let commit = audit.commit_or_leave(intent(call, n), left);
+        // It is told to the writer, and nobody waits for more.
+        tokio::select! {
+            biased;
+            _ = commit => {}
+            () = std::future::ready(()) => {}
+        }
+    }
+    let whole = CallId::new();
+    audit.commit_or_leave(intent(&whole, 99), outcome(&whole)).await.unwrap();
+    audit.close().await;
+    let rows = world.rows().await;
+    let kinds_of = |call: &CallId| {
+        let rows = rows.iter().filter(|row| row.event.call.as_ref() == Some(call));
+        rows.map(|row| row.event.kind).collect::<Vec<_>>()
+    };
+    let left = calls.iter().filter(|call| kinds_of(call) == [Kind::Intent, Kind::Outcome]).count();
+    let open = calls.iter().filter(|call| kinds_of(call) == [Kind::Intent]).count();
+    // One that was on the disk at once was not left.
+    assert!(left > 0 && left + open == calls.len(), "{left} {open}");
+    assert_eq!(kinds_of(&whole), [Kind::Intent]);
+}

@@ -73,12 +73,11 @@ fn a_request_stands_for_itself_without_a_hello() {
         world.ask(1, method, &alone(params.clone()));
         let answer = world.answer(1);
         let case = format!("{method} {params}: {answer}");
-        match code {
-            Some(code) => assert_eq!(answer["error"]["code"], code, "{case}"),
-            None => {
-                assert_eq!(answer["result"]["resultType"], "complete", "{case}");
-                assert_eq!(answer["result"]["_meta"][SERVER]["name"], "weather", "{case}");
-            }
+        if let Some(code) = code {
+            assert_eq!(answer["error"]["code"], code, "{case}");
+        } else {
+            assert_eq!(answer["result"]["resultType"], "complete", "{case}");
+            assert_eq!(answer["result"]["_meta"][SERVER]["name"], "weather", "{case}");
         }
         let is_cached =
             code.is_none() && !matches!(method, "tools/call" | "prompts/get" | "completion/complete");
@@ -250,13 +249,12 @@ fn an_answer_of_the_server_is_told_as_the_revision_has_it() {
             .extend([("jsonrpc".to_owned(), json!("2.0")), ("id".to_owned(), json!(1))]);
         world.say(&line);
         let answer = world.answer(1);
-        match code {
-            Some(code) => assert_eq!(answer["error"]["code"], code, "{said}: {answer}"),
-            None => {
-                assert_eq!(answer["result"]["resultType"], "complete", "{said}: {answer}");
-                assert_eq!(answer["result"]["_meta"][SERVER]["name"], "weather", "{said}: {answer}");
-                assert_ne!(answer["result"]["cacheScope"], "public");
-            }
+        if let Some(code) = code {
+            assert_eq!(answer["error"]["code"], code, "{said}: {answer}");
+        } else {
+            assert_eq!(answer["result"]["resultType"], "complete", "{said}: {answer}");
+            assert_eq!(answer["result"]["_meta"][SERVER]["name"], "weather", "{said}: {answer}");
+            assert_ne!(answer["result"]["cacheScope"], "public");
         }
         assert!(!answer.to_string().contains("sampling"), "{answer}");
     }

@@ -12,7 +12,7 @@ use testkit::world::Caller;
 use self::{
     checks::problems,
     client::Clients,
-    history::{Answer, Call, History},
+    history::{Answer, Call},
     service::{Held, Service},
     troubles::Troubles,
 };
@@ -28,6 +28,9 @@ mod troubles;
 mod wire;
 
 const CLIENTS: u64 = 64;
+/// What caches of the record and arenas of the allocator grow by until they are full, in KiB: less than a hundred bytes for
+/// each call of the long run.
+const FILLING: u64 = 7 << 10;
 /// As many problems are told.
 const TOLD: usize = 12;
 /// What has a name may live this long after the end of the service.
@@ -47,7 +50,7 @@ fn long_nothing_is_wrong_lost_doubled_or_unrecorded_within_ten_minutes() {
 
 #[test]
 fn a_service_that_is_told_to_end_answers_every_call_under_way() {
-    let mut service = Service::begin(Caller::all().remove(0), None);
+    let mut service = Service::begin(Caller::all().remove(0), None, None);
     let clients = Clients::begin(service.address, CLIENTS, Duration::from_millis(60));
     thread::sleep(Duration::from_secs(6));
     assert!(!service.jails().is_empty());
@@ -60,9 +63,23 @@ fn a_service_that_is_told_to_end_answers_every_call_under_way() {
     finish(&service, calls, true);
 }
 
+#[test]
+fn the_control_without_intents_is_noticed() {
+    let mut service = Service::begin(Caller::all().remove(0), None, Some("road-intent"));
+    let clients = Clients::begin(service.address, CLIENTS / 4, Duration::from_millis(50));
+    thread::sleep(Duration::from_secs(3));
+    let calls = clients.end();
+    service.signal(Signal::TERM);
+    assert!(service.wait_for_end().success(), "{:#?}", service.lines());
+    let found = problems(&service.history(calls, false));
+    for told in ["not one intent", "performed before it was recorded"] {
+        assert!(found.iter().any(|one| one.contains(told)), "{told}: {found:#?}");
+    }
+}
+
 /// A run of so long, with the pace of each client, the pause between troubles, and the size of the disk in MiB.
 fn run(caller: Caller, time: Duration, pace: Duration, pause: Duration, disk: u32) {
-    let mut service = Service::begin(caller, Some(disk));
+    let mut service = Service::begin(caller, Some(disk), None);
     let clients = Clients::begin(service.address, CLIENTS, pace);
     let begin = Instant::now();
     let mut troubles = Troubles::new(&service);
@@ -86,6 +103,8 @@ fn run(caller: Caller, time: Duration, pace: Duration, pause: Duration, disk: u3
     assert_eq!(running, usize::try_from(CLIENTS).unwrap(), "a client was given up");
     let (early, late) = (held[0], held[4]);
     assert!(late.rss * 10 <= early.rss * 11, "memory: {held:#?}");
+    // Most of that is the program's own text: of what it keeps, caches and the allocator take more until they are full.
+    assert!(late.anonymous <= early.anonymous + FILLING, "memory: {held:#?}");
     // A cell that runs or does not makes a difference of some.
     assert!(late.files <= early.files + 24 && late.threads <= early.threads + 4, "{held:#?}");
 }
@@ -107,8 +126,7 @@ fn finish(service: &Service, calls: Vec<Call>, was_stopped: bool) {
     }
     assert_eq!(service.left(), [""; 0], "left of the service");
     service.verify();
-    let history = History { calls, ledger: service.ledger(), rows: service.rows(), was_stopped };
-    let found = problems(&history);
+    let found = problems(&service.history(calls, was_stopped));
     let some: Vec<&String> = found.iter().take(TOLD).collect();
     assert!(found.is_empty(), "{} problems, such as {some:#?}\n{:#?}", found.len(), service.lines());
 }

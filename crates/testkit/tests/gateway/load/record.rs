@@ -10,13 +10,18 @@ use std::{
 use serde_json::Value;
 
 use super::{
-    history::{Line, Row},
+    history::{Call, History, Line, Row},
     service::Service,
 };
 
 impl Service {
+    /// Everything that is known, once it has ended.
+    pub(crate) fn history(&self, calls: Vec<Call>, was_stopped: bool) -> History {
+        History { calls, ledger: self.ledger(), rows: self.rows(), was_stopped }
+    }
+
     /// All rows of the record, in its order.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<Row> {
         let mut search = self.asked(&["audit", "search", "--json"]);
         let mut search = search.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(search.stdout.take().unwrap()).lines();
@@ -32,7 +37,7 @@ impl Service {
     }
 
     /// Everything that was performed, by what the servers wrote.
-    pub(crate) fn ledger(&self) -> Vec<Line> {
+    fn ledger(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         gather(&self.scene.world.path("data"), &mut lines);
         lines

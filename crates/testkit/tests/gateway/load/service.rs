@@ -66,8 +66,8 @@ pub(crate) struct Held {
 }
 
 impl Service {
-    /// With a record on a disk of so many MiB, where there are tests of a full one.
-    pub(crate) fn begin(caller: Caller, disk: Option<u32>) -> Self {
+    /// With a record on a disk of so many MiB, where there are tests of a full one; or without a guard.
+    pub(crate) fn begin(caller: Caller, disk: Option<u32>, off: Option<&str>) -> Self {
         let mut tables = String::new();
         let scene = Scene::new(caller, |scene| {
             let script = include_str!("../programs/load_server.py");
@@ -90,12 +90,12 @@ impl Service {
         };
         service.write(0);
         service.program.wait().unwrap();
-        service.start();
+        service.start(off);
         service
     }
 
-    fn start(&mut self) {
-        let mut serve = self.scene.world.product(None);
+    fn start(&mut self, off: Option<&str>) {
+        let mut serve = self.scene.world.product(off);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--json"]);
         let mut serve = self.inside(serve);
         self.program = serve.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -272,7 +272,7 @@ fn policy(number: u32) -> String {
         _ => "\"counter/*\", \"slow/*\", \"mine/*\", \"web/next\", \"web/wait\"",
     };
     let roles = format!(
-        "[serve]\ndrain = \"20s\"\n[roles.admin]\ntools = [\"*\"]\n[roles.support]\ntools = [{support}]\n\
+        "[serve]\ndrain = \"20s\"\nidle_freeze = \"1s\"\n[roles.admin]\ntools = [\"*\"]\n[roles.support]\ntools = [{support}]\n\
          [roles.reader]\ntools = [\"*/next\"]\n"
     );
     let rules = SERVERS.iter().map(|name| {

@@ -322,7 +322,7 @@ impl Recorded {
         let bound = permit.into_bound();
         let arguments = bound.into_arguments();
         let params = match object.verb {
-            Verb::CallTool => wording::of_tool(received.face, received.params, arguments, &plain),
+            Verb::CallTool => wording::of_tool(received.params, arguments, &plain),
             verb => wording::of_other(verb, arguments, &plain),
         };
         let time =

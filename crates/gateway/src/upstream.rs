@@ -9,7 +9,10 @@
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
     fmt,
+    sync::Arc,
 };
+
+use access::principal::Principal;
 
 use futures_util::{
     future::BoxFuture,
@@ -99,6 +102,8 @@ pub(crate) struct Upstream {
     idle: Option<Instant>,
     /// Withdrawn calls may still be at work until then.
     unheeding: Option<Instant>,
+    /// Who asked for something last, where the cell is one user's: it is started anew for whoever follows addresses, too.
+    user: Option<Arc<Principal>>,
     /// How many follow an address.
     followed: HashMap<String, u32>,
     levels: HashMap<u64, Level>,
@@ -154,6 +159,7 @@ impl Upstream {
             settle: None,
             idle: None,
             unheeding: None,
+            user: None,
             followed: HashMap::new(),
             levels: HashMap::new(),
             leaving: None,

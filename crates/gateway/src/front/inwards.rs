@@ -23,11 +23,13 @@ const FORWARDED: &[(&str, &str)] = &[
     ("resources/read", "resources"),
     ("resources/subscribe", "resources"),
     ("resources/unsubscribe", "resources"),
-    ("tasks/get", "tasks"),
-    ("tasks/list", "tasks"),
-    ("tasks/cancel", "tasks"),
-    ("tasks/result", "tasks"),
+    ("tasks/get", TASKS),
+    ("tasks/list", TASKS),
+    ("tasks/cancel", TASKS),
+    ("tasks/result", TASKS),
 ];
+/// Calls that go on after their answer.
+const TASKS: &str = "tasks";
 
 /// As many withdrawn requests are remembered, so that their late answers are told from those that nobody asked.
 const MOST_WITHDRAWN: usize = 256;
@@ -159,6 +161,8 @@ impl Front {
     pub(super) fn subject(&self, method: &str, params: Option<&Value>) -> Result<Subject, (i64, String)> {
         if !matches!(method, "tools/call" | "prompts/get") {
             let needs = FORWARDED.iter().find(|(known, _)| *known == method).map(|(_, needs)| *needs);
+            // What came of a task would come by no road.
+            let needs = needs.filter(|needs| *needs != TASKS || !self.walks);
             let is_there = needs
                 .is_some_and(|needs| self.catalog.has(needs) || self.catalog.notice().is_some())
                 || self.client.is_ours && method == DISCOVER;
@@ -192,7 +196,10 @@ impl Front {
         let name = params.and_then(|params| params.get("clientInfo")?.get("name")?.as_str());
         self.client.name = name.map(|name| excerpt(name, 100));
         self.client.announced = self.catalog.announced();
-        let hello = self.catalog.hello(params);
+        let mut hello = self.catalog.hello(params);
+        if let Some(Value::Object(capabilities)) = hello.get_mut("capabilities").filter(|_| self.walks) {
+            capabilities.remove(TASKS);
+        }
         self.answer(message::result(id, &hello));
     }
 

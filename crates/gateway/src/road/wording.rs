@@ -3,7 +3,7 @@
 use access::Verb;
 use serde_json::{Map, Value};
 
-use crate::{call::Face, guard};
+use crate::guard;
 
 /// The method of a verb.
 pub(super) fn method(verb: Verb) -> &'static str {
@@ -18,13 +18,12 @@ pub(super) fn method(verb: Verb) -> &'static str {
 
 /// The parameters of a tool's call: those that were bound, and `beside` them what else the caller gave.
 pub(super) fn of_tool(
-    face: Face,
     mut beside: Map<String, Value>,
     arguments: Map<String, Value>,
     name: &str,
 ) -> Map<String, Value> {
-    // Nobody was told that there are tasks: what goes on after its answer would be no call under way any more, to nobody.
-    if face != Face::Stdio && !guard::off("road-task") {
+    // Nobody is told that there are tasks: what went on after its answer would be under way, and be a call to nobody.
+    if !guard::off("road-task") {
         beside.remove("task");
     }
     beside.insert("name".into(), name.into());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
 
 use super::{
-    AskError, Upstream,
+    AskError, Holder, Upstream,
     call::{Call, Whose},
     era::Modern,
     post::{Asked, End, Ends, Said},
@@ -22,6 +22,9 @@ impl Upstream {
     pub(super) fn asked(&mut self, asked: Asked) {
         if asked.reply.is_closed() {
             return;
+        }
+        if let Holder::User(_) = self.key.whose {
+            self.user.clone_from(&asked.who);
         }
         let times = &self.around.times;
         let (number, call) = Call::asked(asked, times.start, times.total);

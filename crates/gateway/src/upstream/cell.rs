@@ -195,7 +195,7 @@ impl Upstream {
             front.starting();
         }
         let asked = self.waiting.iter().find_map(|number| self.calls.get(number));
-        let who = asked.and_then(Call::who);
+        let who = asked.and_then(Call::who).or_else(|| self.user.clone());
         let starting = self.around.cells.start(self.key.clone(), who);
         let within = self.around.times.start;
         self.cell = Cell::Starting;

@@ -226,3 +226,24 @@ fn a_request_passes_as_it_came() {
     world.front.server(answer.as_bytes());
     assert_eq!(world.front.next_order(), Some(gateway::front::Order::ToClient(answer.as_bytes().to_vec())));
 }
+
+/// What came of a task would come by no road; so there are none where there is one.
+#[test]
+fn on_the_road_there_are_no_tasks() {
+    let profile: model::profile::Profile = "plain".parse().unwrap();
+    for walks in [false, true] {
+        let mut server = Server::weather();
+        server.hello["capabilities"]["tasks"] = json!({ "list": {} });
+        let front =
+            gateway::front::Front::accepted(server.surface(&profile), profile.clone(), PREFIX.to_owned());
+        let mut world = World::around(if walks { front.walking() } else { front }, server);
+        world.hello(&json!({}));
+        world.front.up();
+        world.go_on();
+        world.ask(1, "tasks/result", &json!({ "taskId": "1" }));
+        world.go_on();
+        let is_asked = world.server.heard.iter().any(|line| line["method"] == "tasks/result");
+        assert_eq!(is_asked, !walks);
+        assert!(!walks || world.answer(1)["error"]["code"] == -32601);
+    }
+}

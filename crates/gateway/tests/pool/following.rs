@@ -1,8 +1,9 @@
 //! Resources that are followed, and logs that are read.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use gateway::pool::{Answer, Heard, Level};
+use access::principal::Principal;
+use gateway::pool::{Answer, CellKey, Heard, Holder, Level};
 use serde_json::{Value, json};
 
 use crate::world::{World, key, pass, request, rest, result};
@@ -48,6 +49,20 @@ async fn a_server_that_was_started_anew_is_told_what_is_followed() {
     let told = world.heard("resources/subscribe");
     assert_eq!(told.len(), 2);
     assert_eq!(told[1]["params"], json!({ "uri": "mem://a" }));
+}
+
+/// Nobody asks for anything when it is started anew, and it is this user's all the same.
+#[tokio::test(start_paused = true)]
+async fn a_users_own_server_is_started_anew_for_what_is_followed() {
+    let world = World::new();
+    let ann = Arc::new(Principal::local("ann"));
+    let whose = Holder::User(ann.key());
+    let own = CellKey { whose, ..key("one") };
+    let (_, _kept) = world.pool.subscribe(&own, Some(Arc::clone(&ann)), subscribe("mem://a")).await.unwrap();
+    let line = world.state(|state| state.lines[&own].clone());
+    line.send(Heard::Ended("exit code 1".to_owned())).await.unwrap();
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(world.state(|state| state.started_for.clone()), [Some(Arc::clone(&ann)), Some(ann)]);
 }
 
 #[tokio::test(start_paused = true)]

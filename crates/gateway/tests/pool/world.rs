@@ -24,6 +24,7 @@ use crate::server::{self, Server};
 #[derive(Default)]
 pub(crate) struct State {
     /// Every start, in order: a run's number is its place here.
+    pub(crate) started_for: Vec<Option<Arc<Principal>>>,
     pub(crate) starts: Vec<CellKey>,
     /// What each run was told.
     pub(crate) heard: Vec<(usize, Value)>,
@@ -54,7 +55,7 @@ pub(crate) struct State {
     /// How long it takes to keep an event.
     pub(crate) record: Duration,
     /// The lines of the newest run of each server.
-    lines: HashMap<CellKey, mpsc::Sender<Heard>>,
+    pub(crate) lines: HashMap<CellKey, mpsc::Sender<Heard>>,
 }
 
 #[derive(Default)]
@@ -89,12 +90,13 @@ impl Cells for Hand {
     fn start(
         &self,
         key: CellKey,
-        _who: Option<Arc<Principal>>,
+        who: Option<Arc<Principal>>,
     ) -> BoxFuture<'static, Result<Running, StartError>> {
         let doubles = Arc::clone(&self.0);
         Box::pin(async move {
             let (run, failing, takes, speaks_http) = doubles.with(|state| {
                 state.starts.push(key.clone());
+                state.started_for.push(who);
                 (state.starts.len() - 1, state.failing.pop_front(), state.start, state.speaks_http)
             });
             tokio::time::sleep(takes).await;

@@ -122,6 +122,11 @@ fn whatever_goes_wrong_is_the_answer_to_its_request() {
     for (name, words) in rows {
         let error = &answer(&heard, name)["error"];
         assert!(error["message"].as_str().unwrap().contains(words), "{name}: {error}");
+        // Where no answer came, nobody knows what was done.
+        let is_unknown =
+            ["too-large", "no-message", "another", "accepted", "broken-off", "closed"].contains(&name);
+        let told = &error["data"]["dev.fumehood/unanswered"]["sent"];
+        assert_eq!(*told == true, is_unknown, "{name}: {error}");
     }
     let own = &answer(&heard, "own-error")["error"];
     assert_eq!((&own["code"], &own["data"]), (&json!(-32042), &json!({ "x": 1 })));

@@ -133,10 +133,10 @@ fn control_a_token_makes_its_bearer_the_owner() {
     let find = object(Verb::CallTool, "crm", "find_one");
     let attack = || rules(ROLES).0.sees(&eve(), &find);
     {
-        let _all = crate::guard::without(&[]);
+        let _all = guard::without(&[]);
         assert!(!attack());
     }
-    let _off = crate::guard::without(&["owner-by-token"]);
+    let _off = guard::without(&["owner-by-token"]);
     assert!(attack(), "this fails without `owner-by-token` too");
 }
 

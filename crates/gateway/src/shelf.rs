@@ -26,8 +26,11 @@ pub struct Shelf {
     writing: Mutex<()>,
     version: watch::Sender<u64>,
     /// Told of what a running server offers instead of what was accepted, so that it is kept until a person decides.
-    keep: Box<dyn Fn(&ServerName, &Result<Surface, String>) + Send + Sync>,
+    keep: Keep,
 }
+
+/// Told of a server and of what it offers now.
+type Keep = Box<dyn Fn(&ServerName, &Result<Surface, String>) + Send + Sync>;
 
 /// Every server, at one moment.
 #[derive(Debug, Default)]

@@ -122,7 +122,8 @@ fn controls(workspace: &Workspace, which: &Which) -> Command {
     if has_program("cargo-nextest") {
         let profile = if which.all { "all" } else { "default" };
         let mut command = workspace.cargo(&["nextest", "run", "--profile", profile, "--no-tests", "pass"]);
-        let mut controls = "(binary(~controls) | binary(=outside) | test(/(^|::)control_/) | test(/controls::/))".to_owned();
+        let mut controls =
+            "(binary(~controls) | binary(=outside) | test(/(^|::)control_/) | test(/controls::/))".to_owned();
         if !which.filters.is_empty() {
             let crates = GUARDED.map(str::to_owned);
             let programs: Vec<String> = GUARDED

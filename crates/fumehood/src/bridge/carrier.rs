@@ -230,9 +230,10 @@ impl Carrier {
         if let Err(text) = answered
             && !given_up
         {
-            let told = match is_refused {
-                true => message::failure(id, &text),
-                false => message::unanswered(id, &text, !is_unsent),
+            let told = if is_refused {
+                message::failure(id, &text)
+            } else {
+                message::unanswered(id, &text, !is_unsent)
             };
             self.pass(told).await;
         }

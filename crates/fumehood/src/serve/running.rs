@@ -96,12 +96,7 @@ impl Service {
             let hint = error.hint();
             Stop::new(FAILURE, error.to_string(), hint)
         })?;
-        let wanted = listen.unwrap_or_else(|| serve.listen());
-        let listener = TcpListener::bind(wanted).await.map_err(|error| {
-            let hint =
-                "end what listens there, or choose another one: `--listen 127.0.0.1:0`, `serve.listen`";
-            Stop::new(FAILURE, format!("cannot listen at {wanted}: {error}"), hint)
-        })?;
+        let listener = listener(listen.unwrap_or_else(|| serve.listen())).await?;
         let address = listener.local_addr()?;
         let cells = LiveCells::begin(folders.clone(), declared(&loaded, address))?;
         let screening = Screening::begin(folders.clone()).await?;
@@ -132,15 +127,7 @@ impl Service {
 
         let identifier = identifier(&loaded, address, None)?;
         tell_of_keys(&identifier).await;
-        let witness = audit.clone();
-        let door = Door::new(
-            identifier,
-            Arc::new(move |event: Event| {
-                let audit = witness.clone();
-                metering::recorded(&event);
-                Box::pin(async move { audit.note(event).await })
-            }),
-        );
+        let door = door(identifier, audit);
         let (stop, stopping) = watch::channel(false);
         let router = addresses(&gateway, &door, &folders, &serve, &stopping)?;
         let max_body = usize::try_from(serve.max_body()).unwrap_or(usize::MAX);
@@ -179,7 +166,7 @@ impl Service {
     /// Waits until a person has decided something elsewhere.
     pub(crate) async fn decided(&mut self) {
         if self.decided.recv().await.is_none() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 
@@ -259,6 +246,23 @@ pub(crate) fn socket(folders: &Folders) -> PathBuf {
         Some(folder) => folder.join("fumehood-gateway.sock"),
         None => folders.state.join("gateway.sock"),
     }
+}
+
+async fn listener(wanted: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(wanted).await.map_err(|error| {
+        let hint = "end what listens there, or choose another one: `--listen 127.0.0.1:0`, `serve.listen`";
+        Stop::new(FAILURE, format!("cannot listen at {wanted}: {error}"), hint).into()
+    })
+}
+
+/// Whoever is not recognised at it is recorded.
+fn door(identifier: Identifier, audit: Audit) -> Door {
+    let witness = move |event: Event| -> futures_util::future::BoxFuture<'static, ()> {
+        let audit = audit.clone();
+        metering::recorded(&event);
+        Box::pin(async move { audit.note(event).await })
+    };
+    Door::new(identifier, Arc::new(witness))
 }
 
 /// The servers as cells are made of them: no setting leads from one to the service itself.

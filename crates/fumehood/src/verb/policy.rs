@@ -115,7 +115,7 @@ fn caller<'a>(word: &str, operator: &Operator, verifiers: &'a [Verifier]) -> any
     if let Some(role) =
         roles.iter().find(|role| !operator.roles().keys().any(|known| known.as_str() == **role))
     {
-        let names: Vec<_> = operator.roles().keys().map(|role| role.as_str()).collect();
+        let names: Vec<_> = operator.roles().keys().map(model::config::RoleName::as_str).collect();
         let hint = format!("there are {}; claims begin with `{{`, a file of them with `@`", names.join(", "));
         return Err(Stop::new(USAGE, format!("--as: no role is called `{}`", visible(role)), hint).into());
     }
@@ -166,7 +166,7 @@ fn in_words(explanation: &Explanation) -> String {
         (false, None) => format!("{what} would not be called (tier {tier})\n"),
     };
     if let Some(rule) = rule {
-        text += &format!("decided by {}\n", visible(rule));
+        text.extend(["decided by ", &visible(rule), "\n"]);
     }
     text += "\n";
     for stage in stages {
@@ -177,11 +177,11 @@ fn in_words(explanation: &Explanation) -> String {
         };
         let rule = stage.rule.as_ref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
         let line = format!("{:<9} {outcome:<8} {}{rule}", stage.name, stage.detail);
-        text += &format!("{}\n", visible(line.trim_end()));
+        text.extend([visible(line.trim_end()).as_str(), "\n"]);
     }
     if let Some(arguments) = arguments {
         let arguments = serde_json::to_string(arguments).unwrap_or_default();
-        text += &format!("\nthe tool would be given {}\n", visible(&arguments));
+        text.extend(["\nthe tool would be given ", &visible(&arguments), "\n"]);
     }
     text
 }

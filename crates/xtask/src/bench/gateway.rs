@@ -44,7 +44,11 @@ pub(super) fn measure(workspace: &Workspace, product: &Path, pace: Pace) -> Resu
         results.insert("calls".to_owned(), calls(&bare, &service, &key.text, pace)?);
         results.insert("list".to_owned(), list(&service, &key.text, pace)?);
     }
-    world.configure(&configuration(&script, &key.sha256, "[serve]\nidle_freeze = \"1s\"\nidle_stop = \"4s\"\n"))?;
+    world.configure(&configuration(
+        &script,
+        &key.sha256,
+        "[serve]\nidle_freeze = \"1s\"\nidle_stop = \"4s\"\n",
+    ))?;
     results.insert("wake".to_owned(), wake(&service::serve(&world)?, &key.text, pace)?);
     results.insert("record".to_owned(), record(workspace, pace)?);
     Ok(Value::Object(results))
@@ -81,7 +85,8 @@ fn calls(bare: &Process, service: &Process, key: &str, pace: Pace) -> Result<Val
         let mut columns: Vec<(Vec<f64>, Vec<f64>)> = vec![Default::default(); 3];
         for _ in 0..pace.of([7, 1]) {
             for (target, (medians, rates)) in [&direct, &tier_1, &tier_2].into_iter().zip(&mut columns) {
-                let told = target.load(connections, pace.of([Duration::from_secs(2), Duration::from_millis(300)]))?;
+                let told = target
+                    .load(connections, pace.of([Duration::from_secs(2), Duration::from_millis(300)]))?;
                 medians.push(Summary::of(&told.times).context("no calls")?.median);
                 rates.push(told.rate);
             }
@@ -142,15 +147,23 @@ fn wake(service: &Process, key: &str, pace: Pace) -> Result<Value> {
     }
     let of = |times: &[Duration]| Summary::of(times).map_or(f64::NAN, |summary| summary.median);
     let added = of(&frozen) - of(&warm);
-    println!("  a call: warm {:.2} ms, frozen {:.2} ms, stopped {:.0} ms", of(&warm), of(&frozen), of(&stopped));
+    println!(
+        "  a call: warm {:.2} ms, frozen {:.2} ms, stopped {:.0} ms",
+        of(&warm),
+        of(&frozen),
+        of(&stopped)
+    );
     let budgets = [judge("milliseconds added to a call of a frozen server", Some(added), 5.0)];
-    Ok(json!({ "warm_ms": of(&warm), "frozen_ms": of(&frozen), "stopped_ms": of(&stopped), "budgets": budgets }))
+    Ok(
+        json!({ "warm_ms": of(&warm), "frozen_ms": of(&frozen), "stopped_ms": of(&stopped), "budgets": budgets }),
+    )
 }
 
 /// Rows of the record a second.
 fn record(workspace: &Workspace, pace: Pace) -> Result<Value> {
     let rows = pace.of(["50000", "2000"]);
-    let mut command = workspace.cargo(&["run", "-q", "-p", "store", "--profile", "demo", "--example", "audit_bench", "--"]);
+    let mut command =
+        workspace.cargo(&["run", "-q", "-p", "store", "--profile", "demo", "--example", "audit_bench", "--"]);
     let output = command.arg(rows).output()?;
     let told: Value = serde_json::from_slice(&output.stdout)
         .with_context(|| format!("audit_bench: {}", String::from_utf8_lossy(&output.stderr)))?;

@@ -48,11 +48,13 @@ pub(super) fn show(home: &Home) -> Result<Act> {
 
     println!("  $ fumehood serve");
     let service = serve(home)?;
-    let (alice, bob) = (Caller { service: &service, key: &alice.0 }, Caller { service: &service, key: &bob.0 });
+    let (alice, bob) =
+        (Caller { service: &service, key: &alice.0 }, Caller { service: &service, key: &bob.0 });
     let (of_alice, of_bob) = (alice.tools()?, bob.tools()?);
     println!("  alice's model is offered: {}", names(&of_alice).join(", "));
     println!("  bob's model is offered:   {}", names(&of_bob).join(", "));
-    let are_different = !of_alice.to_string().contains("issue_refund") && of_bob.to_string().contains("issue_refund");
+    let are_different =
+        !of_alice.to_string().contains("issue_refund") && of_bob.to_string().contains("issue_refund");
     let is_hidden = !of_alice.to_string().contains("user_id");
 
     let own = alice.call("orders__list_orders", &json!({}))?;
@@ -179,7 +181,7 @@ impl Caller<'_> {
     fn ask(&self, method: &str, path: &str, body: &str) -> Result<Value> {
         let Self { service: Service { address, .. }, key } = self;
         let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        stream.set_read_timeout(Some(Duration::from_mins(1)))?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\nconnection: close\r\n\

@@ -187,7 +187,7 @@ impl Walks {
                 let message = value!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
                 Step::Ask(ticket, line(&message), Box::new(underway))
             }
-            Err(concluded) => Step::Turned(ticket, line(&answer(id, verb, &concluded))),
+            Err(concluded) => Step::Turned(ticket, line(&answer(&id, verb, &concluded))),
         }
     }
 
@@ -233,13 +233,11 @@ impl Walks {
     /// A call has come to another end.
     pub(super) fn over(&mut self, ticket: &Ticket, over: Over) {
         let Some(underway) = self.under_way.remove(ticket) else { return };
-        match (over, self.desk.audit()) {
-            (Over::Withdrawn, Some(audit)) => drop(underway.recorded_by(audit)),
-            _ => {
-                let error = AskError::Ended { why: "the server has ended".into(), was_sent: true };
-                self.conclude(underway, Err(error));
-            }
+        if let (Over::Withdrawn, Some(audit)) = (over, self.desk.audit()) {
+            return drop(underway.recorded_by(audit));
         }
+        let error = AskError::Ended { why: "the server has ended".into(), was_sent: true };
+        self.conclude(underway, Err(error));
     }
 
     fn conclude(&mut self, underway: Underway, answer: Result<Answer, AskError>) {
@@ -335,7 +333,7 @@ fn unrecorded(call: CallId, why: &str) -> Concluded {
 }
 
 /// The answer to a call that was turned away: to a tool's the model reads it, to any other the client.
-fn answer(id: Value, verb: Verb, concluded: &Concluded) -> Value {
+fn answer(id: &Value, verb: Verb, concluded: &Concluded) -> Value {
     let End::Refused(refusal) = &concluded.end else {
         return value!({ "jsonrpc": "2.0", "id": id, "error": { "code": INTERNAL_ERROR, "message": "no answer" } });
     };

@@ -35,10 +35,13 @@ impl Target {
         body: &str,
         wanted: &'static str,
     ) -> Self {
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let mut lines = String::new();
+        for (name, value) in headers {
+            lines.extend([name, ": ", value, "\r\n"]);
+        }
         let request = format!(
             "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
-             accept: application/json, text/event-stream\r\n{headers}content-length: {}\r\n\r\n{body}",
+             accept: application/json, text/event-stream\r\n{lines}content-length: {}\r\n\r\n{body}",
             body.len()
         );
         Self { address, request: request.into_bytes(), wanted }
@@ -72,7 +75,8 @@ impl Target {
             threads.into_iter().map(join).collect()
         });
         let took = begin.elapsed();
-        let times: Vec<Duration> = times.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+        let times: Vec<Duration> =
+            times.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         let calls = u32::try_from(times.len()).unwrap_or(u32::MAX);
         Ok(Told { rate: f64::from(calls) / took.as_secs_f64(), times })
     }

@@ -1,6 +1,11 @@
 //! `policy explain`: what would happen to a call.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::too_many_lines,
+    reason = "a test fails by panicking, in its helpers too; what is printed is long"
+)]
 
 use insta::assert_snapshot;
 use serde_json::Value;

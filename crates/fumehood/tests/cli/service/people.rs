@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::accepted;
 use super::running::Served;
 
+#[expect(clippy::panic, reason = "a test fails by panicking, in its helpers too")]
 #[path = "../../../../gateway/tests/provider/process.rs"]
 mod process;
 

@@ -126,9 +126,16 @@ impl AskError {
         }
     }
 
-    /// As whoever called is told.
+    /// As whoever called is told. Why a cell could not be made is for whoever runs the service: it can name folders and
+    /// programs of the host. What a caller or a reviewer can mend is told.
     pub fn refusal(&self) -> Refusal {
-        Refusal::new(self.code(), self.to_string())
+        match self {
+            Self::NotStarted { code, .. } if !["FH-SECRET-MISSING", "FH-SERVER-WITHHELD"].contains(code) => {
+                Refusal::new(self.code(), "the server could not be started")
+                    .remedy("whoever runs this service finds the reason in its log")
+            }
+            _ => Refusal::new(self.code(), self.to_string()),
+        }
     }
 
     /// Whether the server may have done something of what was asked: such a call must not be made again by itself.

@@ -271,6 +271,7 @@ impl Upstream {
         }
         self.failing.failed(Duration::ZERO, &error.reason, &self.around.times, error.is_final);
         // All who wait are told the same.
+        tracing::warn!(cell = %self.key, code = error.code, reason = error.reason, "it could not be started");
         self.refuse_waiting(&AskError::NotStarted { code: error.code, why: error.reason.clone() });
     }
 

@@ -252,6 +252,10 @@ impl Walks {
         for (_, underway) in std::mem::take(&mut self.under_way) {
             drop(underway.recorded_by(audit.clone()));
         }
+        // What came back too late to be asked has its intent in the record, and needs its end.
+        while let Ok(Back { end: Ok(recorded), .. }) = self.back.try_recv() {
+            drop(recorded.begin().recorded_by(audit.clone()));
+        }
         let writing = &mut self.writing;
         let rest = async {
             while writing.join_next().await.is_some() {}

@@ -358,7 +358,6 @@ impl Turned {
     }
 
     /// The same, without what must not be said in a record.
-    #[must_use]
     pub fn without_secrets(mut self, screen: &Screen) -> Self {
         self.about.leave_out(screen);
         self

@@ -2,7 +2,7 @@
 
 use access::{Verb, refusal::Refusal};
 use http::StatusCode;
-use model::{name::ServerName, visible::visible};
+use model::name::ServerName;
 use serde_json::{Map, Value, json};
 
 use super::rpc::{
@@ -11,7 +11,7 @@ use super::rpc::{
 };
 use crate::{
     call::{Concluded, End, Scope},
-    names,
+    names, results,
 };
 
 /// Where a refusal stands in the `_meta` of a tool's result.
@@ -150,7 +150,8 @@ fn sentence(refusal: &Refusal) -> String {
 fn failed(about: &About<'_>, error: &Value) -> Fault {
     let mut fault = Fault::of_server(error);
     if !about.pass_through {
-        fault.message = visible(&fault.message);
+        // The lines of a text stay lines, as they do over stdio.
+        fault.message = results::visible(&fault.message);
     }
     match (about.modern, fault.code) {
         (true, RESOURCE_NOT_FOUND) => fault.code = INVALID_PARAMS,

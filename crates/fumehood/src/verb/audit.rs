@@ -170,6 +170,8 @@ fn moment(text: &str, now: SystemTime) -> anyhow::Result<SystemTime> {
         return Ok(at);
     }
     let ago = humantime::parse_duration(text).ok().and_then(|ago| now.checked_sub(ago));
+    // Before 1970 nothing was recorded.
+    let ago = ago.filter(|moment| *moment >= SystemTime::UNIX_EPOCH);
     ago.ok_or_else(|| {
         let message = format!("`{text}` is no time");
         Stop::new(USAGE, message, "write `2026-11-30T13:00:00Z`, or how long ago: `2h`, `7days`").into()

@@ -10,6 +10,10 @@ pub struct EndOrder {
     pub grace_ms: u64,
     /// How long it has after `SIGTERM`, ms.
     pub term_ms: u64,
+    /// Whoever is attached ends stdin itself, after what it has still to say: this order comes over another connection, and
+    /// could overtake that.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stdin_ends_itself: bool,
 }
 
 impl EndOrder {
@@ -19,7 +23,7 @@ impl EndOrder {
 
 impl Default for EndOrder {
     fn default() -> Self {
-        Self { grace_ms: 5_000, term_ms: 2_000 }
+        Self { grace_ms: 5_000, term_ms: 2_000, stdin_ends_itself: false }
     }
 }
 

@@ -86,7 +86,9 @@ pub(crate) async fn live(
                 }
                 Wish::Orderly(order) => {
                     thaw(&cell, &control).await;
-                    main.stdin.close();
+                    if !order.stdin_ends_itself {
+                        main.stdin.close();
+                    }
                     step = closed(order);
                 }
             },

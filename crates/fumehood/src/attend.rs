@@ -39,7 +39,7 @@ pub(crate) struct Manner {
 pub(crate) mod telling;
 
 /// What is ordered when we are told to end: the same steps, faster.
-pub(crate) const HURRIED: EndOrder = EndOrder { grace_ms: 500, term_ms: 1_000 };
+pub(crate) const HURRIED: EndOrder = EndOrder { grace_ms: 500, term_ms: 1_000, stdin_ends_itself: false };
 /// How long the events of an ended cell are waited for.
 pub(crate) const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The signals that tell us to end.

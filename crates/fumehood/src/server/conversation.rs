@@ -326,7 +326,7 @@ impl Talk {
             && running.leave()
         {
             self.to_server.push_back(Said::End);
-            running.order_end(self.end);
+            running.order_end(EndOrder { stdin_ends_itself: true, ..self.end });
         }
         Ok(())
     }

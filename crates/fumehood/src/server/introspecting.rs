@@ -81,7 +81,7 @@ pub(crate) async fn read(
     };
     let outcome = outcome.await;
     if let Ok(mut client) = session.another().await {
-        client.end(EndOrder { grace_ms: 200, term_ms: 500 }).await.ok();
+        client.end(EndOrder { grace_ms: 200, term_ms: 500, ..EndOrder::default() }).await.ok();
     }
     session.finish().await;
     if let Some(data) = throw_away {

@@ -107,3 +107,26 @@ fn a_gibibyte_of_stderr_stops_nobody_and_fills_no_disk() {
     let log = world.run_with("", &["logs", "noisy", "-n", "1"]);
     assert!(!log.stdout.is_empty());
 }
+
+/// A client says all it has to say and leaves; its server is still busy with something else, and the last message is more
+/// than a pipe holds.
+#[test]
+fn what_a_client_said_last_reaches_its_server_before_the_end_does() {
+    let world = World::new();
+    let program = world.write("project/late.sh", include_str!("service/late.sh")).display().to_string();
+    let declared = format!("[servers.late]\ncommand = ['sh', '{program}']\nmounts = ['{program}']\n");
+    world.write("config/fumehood/config.toml", &declared);
+    let told = world.run_with("", &["review", "late", "--json"]);
+    let review: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let fingerprint = review.get("fingerprint").and_then(serde_json::Value::as_str).unwrap();
+    assert!(world.run_with("", &["review", "late", "--accept", fingerprint]).status.success());
+    let text = "x".repeat(150_000);
+    let said = [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),
+        format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"keep","arguments":{{"text":"{text}"}}}}}}"#),
+    ];
+    let ran = world.run_with(&(said.join("\n") + "\n"), &["run", "late"]);
+    let stdout = String::from_utf8_lossy(&ran.stdout);
+    assert!(stdout.contains("kept 150"), "{}", world.shown(&ran));
+}

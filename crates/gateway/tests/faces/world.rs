@@ -15,7 +15,7 @@ use gateway::{
     identify::{Door, Identifier, identified},
     jwks::Trust,
     listen, mcp, messages,
-    pool::{CellKey, Cells, Control, Heard, Pool, Running, StartError, Times},
+    pool::{CellKey, Cells, Heard, Pool, Running, StartError, Times},
     service::{AuditOfEdges, Gateway, Policy, Road, ShelfOfPool},
     shelf::{Offer, Shelf, Terms},
 };
@@ -27,6 +27,11 @@ use tokio::{
     sync::{mpsc, watch},
 };
 use tools::{introspect::Introspection, surface::Surface};
+
+#[path = "../support/strings.rs"]
+mod strings;
+
+use strings::Strings;
 
 /// Everything, and a listener.
 pub(crate) struct World {
@@ -167,23 +172,6 @@ impl Servers {
     }
 }
 
-/// A server is a task; nothing else hangs on it.
-struct Nothing;
-
-impl Control for Nothing {
-    fn freeze(&self) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn thaw(&self) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn end(&self) -> BoxFuture<'static, ()> {
-        Box::pin(async {})
-    }
-}
-
 impl Cells for Servers {
     fn start(
         &self,
@@ -204,7 +192,7 @@ impl Cells for Servers {
                 }
             }
         });
-        let control = Arc::new(Nothing);
+        let control = Arc::new(Strings);
         let running = Running { say, hear, control, speaks_http: false, roots: Vec::new() };
         Box::pin(std::future::ready(Ok(running)))
     }

@@ -12,7 +12,7 @@ use std::{
 
 use access::principal::Principal;
 use futures_util::future::BoxFuture;
-use gateway::pool::{CellKey, Cells, Control, Heard, Running, StartError};
+use gateway::pool::{CellKey, Cells, Heard, Running, StartError};
 use model::profile::Profile;
 use serde_json::{Value, json};
 use tokio::{
@@ -22,6 +22,11 @@ use tokio::{
 use tools::{introspect::Introspection, surface::Surface};
 
 use crate::fixtures;
+
+#[path = "../support/strings.rs"]
+mod strings;
+
+use strings::Strings;
 
 /// One server.
 #[derive(Clone)]
@@ -276,22 +281,5 @@ impl Voice {
             }
             _ => Some(Err(json!({ "code": -32601, "message": "Method not found" }))),
         }
-    }
-}
-
-/// Nothing hangs on them: a task ends when nobody speaks to it.
-struct Strings;
-
-impl Control for Strings {
-    fn freeze(&self) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn thaw(&self) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn end(&self) -> BoxFuture<'static, ()> {
-        Box::pin(async {})
     }
 }

@@ -8,11 +8,16 @@ use std::{
 
 use access::principal::Principal;
 use futures_util::future::BoxFuture;
-use gateway::pool::{CellKey, Cells, Control, Heard, Running, StartError};
+use gateway::pool::{CellKey, Cells, Heard, Running, StartError};
 use model::profile::Profile;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tools::{introspect::Introspection, surface::Surface};
+
+#[path = "strings.rs"]
+mod strings;
+
+use strings::Strings;
 
 /// What comes of a call.
 pub(crate) enum Act {
@@ -127,22 +132,5 @@ impl Cells for Servers {
         let running =
             Running { say, hear, control: Arc::new(Strings), speaks_http: false, roots: Vec::new() };
         Box::pin(std::future::ready(Ok(running)))
-    }
-}
-
-/// Nothing hangs on them: a task ends when nobody speaks to it.
-struct Strings;
-
-impl Control for Strings {
-    fn freeze(&self) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn thaw(&self) -> BoxFuture<'static, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-
-    fn end(&self) -> BoxFuture<'static, ()> {
-        Box::pin(async {})
     }
 }

@@ -112,10 +112,11 @@ fn caller<'a>(word: &str, operator: &Operator, verifiers: &'a [Verifier]) -> any
         return claims(word, verifiers);
     }
     let roles: BTreeSet<String> = word.split(',').map(|role| role.trim().to_owned()).collect();
-    if let Some(role) =
-        roles.iter().find(|role| !operator.roles().keys().any(|known| known.as_str() == **role))
-    {
-        let names: Vec<_> = operator.roles().keys().map(model::config::RoleName::as_str).collect();
+    let mut names: BTreeSet<&str> = operator.roles().keys().map(model::config::RoleName::as_str).collect();
+    // Whoever runs the service has it without any file.
+    names.insert(access::principal::OWNER);
+    if let Some(role) = roles.iter().find(|role| !names.contains(role.as_str())) {
+        let names: Vec<_> = names.into_iter().collect();
         let hint = format!("there are {}; claims begin with `{{`, a file of them with `@`", names.join(", "));
         return Err(Stop::new(USAGE, format!("--as: no role is called `{}`", visible(role)), hint).into());
     }

@@ -173,7 +173,7 @@ fn what_cannot_be_explained_is_told_with_what_can() {
     exit code 2
     --- stderr
     fumehood: --as: no role is called `suport`
-    fumehood: help: there are admin, customer; claims begin with `{`, a file of them with `@`
+    fumehood: help: there are admin, customer, owner; claims begin with `{`, a file of them with `@`
     exit code 2
     --- stderr
     fumehood: --as: no key is called `nobody`
@@ -203,4 +203,20 @@ fn what_cannot_be_explained_is_told_with_what_can() {
     fumehood: --args: line 1: the key `id` stands twice
     fumehood: help: write the key once
     "##);
+}
+
+#[test]
+fn whoever_runs_the_service_is_asked_about_like_any_role() {
+    let world = world();
+    let told = world.said(&[
+        "policy",
+        "explain",
+        "--as",
+        "owner",
+        "--tool",
+        "orders/get_order",
+        "--args",
+        r#"{"id":"7"}"#,
+    ]);
+    assert!(told.contains("orders/get_order would be called") && told.contains("decided by owner"), "{told}");
 }
